@@ -1,0 +1,70 @@
+package kernels
+
+// Info describes a kernel. The API's list, the request check, the OpenAPI text and the
+// README table are all made from it.
+type Info struct {
+	// Name is "family.kernel".
+	Name string
+	// Title says in one sentence what is measured.
+	Title string
+	// Operation says what one operation is: "one forward and inverse transform".
+	Operation string
+	// Unit is the unit of the score per second: "Mflop/s", "call/s", "message/s". With
+	// "Mflop/s" the trial must be a Counter of flops; otherwise one operation counts as one.
+	Unit string
+	// Noun names one operation in metrics: "cycle", "call", "message".
+	Noun string
+	// Batched tells that one operation is too short for a clock reading of its own: it is
+	// timed in batches and has no latency histogram.
+	Batched bool
+	// Lanes names the parameter that says how many lanes run, "clients" or "threads"; empty
+	// means one lane.
+	Lanes string
+	// Composite names the composite figure this kernel is a member of, or is empty.
+	Composite string
+	// Params lists the parameters in the order in which a matrix varies them, the last
+	// fastest.
+	Params []Param
+}
+
+// Kind is the kind of a parameter's values.
+type Kind string
+
+// The kinds. A size is written as a person writes it, "10KB", with 1 KB = 1,024 bytes.
+const (
+	Word Kind = "word" // one of Values
+	Int  Kind = "int"  // Min to Max
+	Size Kind = "size" // Min to Max bytes, or one of Values
+	Bool Kind = "bool"
+)
+
+// A Param is one parameter of a kernel.
+type Param struct {
+	Name    string
+	Doc     string // one sentence
+	Kind    Kind
+	Default string
+	// Values are all the allowed values in canonical form, where they can be listed.
+	Values []string
+	// Min and Max bound an Int, or a Size in bytes, when Values is empty.
+	Min, Max int64
+}
+
+// Param returns the parameter with the given name.
+func (i Info) Param(name string) (Param, bool) {
+	for _, p := range i.Params {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+// Defaults returns every parameter at its default value.
+func (i Info) Defaults() Params {
+	p := make(Params, len(i.Params))
+	for _, d := range i.Params {
+		p[d.Name] = d.Default
+	}
+	return p
+}

@@ -1,0 +1,321 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"benchd/kernels"
+)
+
+// A Catalog knows which kernels can be asked for and checks requests against them.
+type Catalog struct {
+	families []kernels.Family
+	infos    map[string]kernels.Info
+	names    []string
+}
+
+// NewCatalog makes a Catalog of the families given.
+func NewCatalog(families []kernels.Family) *Catalog {
+	c := &Catalog{families: families, infos: make(map[string]kernels.Info)}
+	for _, f := range families {
+		for _, k := range f.Kernels {
+			info := k.Info()
+			c.infos[info.Name] = info
+			c.names = append(c.names, info.Name)
+		}
+	}
+	return c
+}
+
+// Families returns the families in order.
+func (c *Catalog) Families() []kernels.Family { return c.families }
+
+// Names returns the kernels' names in order.
+func (c *Catalog) Names() []string { return c.names }
+
+// Info returns a kernel's description.
+func (c *Catalog) Info(name string) (kernels.Info, bool) {
+	i, ok := c.infos[name]
+	return i, ok
+}
+
+// Kernel returns the kernel with the given name.
+func (c *Catalog) Kernel(name string) (kernels.Kernel, bool) {
+	for _, f := range c.families {
+		for _, k := range f.Kernels {
+			if k.Info().Name == name {
+				return k, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// members returns the kernels that a name stands for: a family's, or the one.
+func (c *Catalog) members(name string) []kernels.Info {
+	if i, ok := c.infos[name]; ok {
+		return []kernels.Info{i}
+	}
+	var out []kernels.Info
+	for _, n := range c.names {
+		if strings.HasPrefix(n, name+".") {
+			out = append(out, c.infos[n])
+		}
+	}
+	return out
+}
+
+// asked is the list of what a request's "kernel" may be: kernels, and families.
+func (c *Catalog) asked() []string {
+	out := slices.Clone(c.names)
+	for _, f := range c.families {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// Resolve fills in every default of a parsed request, checks it against the catalog and the
+// limits, and expands it into cases, each once, in the order asked. The Spec it returns
+// resolves to the same cases when it is posted again.
+//
+// The error is an *Error of kind Invalid that names each bad field.
+func (c *Catalog) Resolve(spec Spec, present Present, limits Limits) (Spec, []Case, error) {
+	r := &resolver{decoder: decoder{present: present}, catalog: c, limits: limits, seen: make(map[string]bool)}
+	suite := r.suite(spec.Suite)
+	spec.Plan = r.plan(spec.Plan, suite)
+	if !present["/timeout"] {
+		spec.Timeout = DefaultTimeout
+	}
+	if spec.Timeout < Duration(time.Second) || spec.Timeout > Duration(7*24*time.Hour) {
+		r.fail(node{ptr: "/timeout"}, "out_of_range", "must be from 1s to 168h, not %s", spec.Timeout)
+	}
+	r.hosts(spec.Hosts)
+	if spec.Suite == "" && len(spec.Cases) == 0 {
+		r.fail(node{}, "nothing_asked", "names no suite and no cases; give \"suite\" or \"cases\" or both")
+	}
+	if suite != nil {
+		for i, cs := range suite.Cases {
+			r.expand(node{ptr: fmt.Sprintf("/suite/%d", i)}, cs)
+		}
+	}
+	spec.Cases = slices.Clone(spec.Cases)
+	for i, cs := range spec.Cases {
+		spec.Cases[i] = r.expand(node{ptr: fmt.Sprintf("/cases/%d", i)}, cs)
+	}
+	if n := len(r.cases) * max(1, len(spec.Hosts.Names)); n > MaxTrials {
+		r.fail(node{ptr: "/cases"}, "too_many_trials", "expands to %d trials; at most %d are allowed in one run", n, MaxTrials)
+	}
+	return spec, r.cases, invalid(r.errs)
+}
+
+type resolver struct {
+	decoder
+	catalog *Catalog
+	limits  Limits
+	cases   []Case
+	seen    map[string]bool
+}
+
+func (r *resolver) refuse(ptr, code string, allowed []string, format string, args ...any) {
+	r.errs = append(r.errs, FieldError{Pointer: ptr, Code: code, Message: fmt.Sprintf(format, args...), Allowed: allowed})
+}
+
+func (r *resolver) suite(name string) *Suite {
+	if name == "" {
+		return nil
+	}
+	var names []string
+	for _, s := range Suites() {
+		if s.Name == name {
+			return &s
+		}
+		names = append(names, s.Name)
+	}
+	r.refuse("/suite", "unknown_suite", names, "there is no suite %q; there are %s", clip(name), strings.Join(names, ", "))
+	return nil
+}
+
+func (r *resolver) hosts(h HostSelector) {
+	seen := make(map[string]bool)
+	for i, name := range h.Names {
+		if seen[name] {
+			r.fail(node{ptr: fmt.Sprintf("/hosts/names/%d", i)}, "repeated_host", "the host %q stands twice", clip(name))
+		}
+		seen[name] = true
+	}
+}
+
+// plan fills the fields that the request left out from the suite's plan, or the default.
+func (r *resolver) plan(p Plan, suite *Suite) Plan {
+	base := DefaultPlan()
+	if suite != nil {
+		base = suite.Plan
+	}
+	use := func(field string, given, otherwise any) any {
+		if r.present["/plan/"+field] {
+			return given
+		}
+		return otherwise
+	}
+	p = Plan{
+		Forks:      use("forks", p.Forks, base.Forks).(int),
+		Warmup:     use("warmup", p.Warmup, base.Warmup).(Duration),
+		Slices:     use("slices", p.Slices, base.Slices).(int),
+		Slice:      use("slice", p.Slice, base.Slice).(Duration),
+		Confidence: use("confidence", p.Confidence, base.Confidence).(float64),
+		Limit:      use("limit", p.Limit, base.Limit).(Duration),
+	}
+	between(r, "/plan/forks", p.Forks, 1, 100)
+	between(r, "/plan/slices", p.Slices, 1, 1000)
+	between(r, "/plan/warmup", p.Warmup, 0, Duration(10*time.Minute))
+	between(r, "/plan/slice", p.Slice, Duration(10*time.Millisecond), Duration(10*time.Minute))
+	between(r, "/plan/confidence", p.Confidence, 0.5, 0.9999)
+	between(r, "/plan/limit", p.Limit, Duration(time.Second), r.limits.TrialTime)
+	if len(r.errs) == 0 && p.TrialTime() > p.Limit.Std() {
+		r.fail(node{ptr: "/plan/limit"}, "plan_over_limit", "%d forks of %s warm-up and %d slices of %s take about %s, over the limit of %s; ask for less or raise the limit (at most %s)",
+			p.Forks, p.Warmup, p.Slices, p.Slice, Duration(p.TrialTime().Round(time.Second)), p.Limit, r.limits.TrialTime)
+	}
+	return p
+}
+
+func between[T int | Duration | float64](r *resolver, ptr string, v, low, high T) {
+	if v < low || v > high {
+		r.fail(node{ptr: ptr}, "out_of_range", "must be from %v to %v, not %v", low, high, v)
+	}
+}
+
+// expand adds the cases of one entry and returns the entry with its defaults filled in.
+func (r *resolver) expand(at node, cs CaseSpec) CaseSpec {
+	infos := r.catalog.members(cs.Kernel)
+	if len(infos) == 0 {
+		r.refuse(at.ptr+"/kernel", "unknown_kernel", r.catalog.asked(), "there is no kernel %q; there are %s", clip(cs.Kernel), strings.Join(r.catalog.asked(), ", "))
+		return cs
+	}
+	filled := CaseSpec{Kernel: cs.Kernel, Params: make(Matrix)}
+	for name, values := range cs.Params {
+		filled.Params[name] = r.values(at.ptr+"/params/"+escape(name), infos, name, values)
+	}
+	if len(r.errs) > 0 {
+		return cs
+	}
+	for _, info := range infos {
+		dims := make([][]string, len(info.Params))
+		for i, p := range info.Params {
+			dims[i] = filled.Params[p.Name]
+			if len(dims[i]) == 0 {
+				dims[i] = []string{p.Default}
+				if len(infos) == 1 {
+					filled.Params[p.Name] = dims[i]
+				}
+			}
+		}
+		r.product(at, info, dims)
+	}
+	return filled
+}
+
+// values checks the values asked for one parameter and returns them in canonical form.
+func (r *resolver) values(ptr string, infos []kernels.Info, name string, values []string) []string {
+	var param kernels.Param
+	var info kernels.Info
+	var known []string
+	found := false
+	for _, i := range infos {
+		for _, p := range i.Params {
+			if p.Name == name && !found {
+				param, info, found = p, i, true
+			}
+			if !slices.Contains(known, p.Name) {
+				known = append(known, p.Name)
+			}
+		}
+	}
+	if !found {
+		r.refuse(ptr, "unknown_param", known, "there is no parameter %q; allowed are %s", clip(name), strings.Join(known, ", "))
+		return nil
+	}
+	var out []string
+	for i, v := range values {
+		at := ptr
+		if len(values) > 1 {
+			at = fmt.Sprintf("%s/%d", ptr, i)
+		}
+		if c, ok := r.value(at, info, param, v); ok && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// value checks one value of a parameter and returns it in canonical form.
+func (r *resolver) value(at string, info kernels.Info, p kernels.Param, v string) (string, bool) {
+	errs := len(r.errs)
+	switch p.Kind {
+	case kernels.Int:
+		low, high := p.Min, r.most(info, p)
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < low || n > high {
+			r.refuse(at, "out_of_range", nil, "%s must be a whole number from %d to %d, not %q", p.Name, low, high, clip(v))
+		}
+		v = strconv.FormatInt(n, 10)
+	case kernels.Size:
+		n, err := kernels.ParseSize(v)
+		if err == nil {
+			v = kernels.FormatSize(n)
+		}
+		low, high := p.Min, r.most(info, p)
+		if len(p.Values) == 0 && (err != nil || n < low || n > high) {
+			r.refuse(at, "out_of_range", nil, "%s must be a size from %s to %s, not %q", p.Name, kernels.FormatSize(low), kernels.FormatSize(high), clip(v))
+		}
+	}
+	allowed := p.Values
+	if p.Kind == kernels.Bool {
+		allowed = []string{"false", "true"}
+	}
+	if len(allowed) > 0 && !slices.Contains(allowed, v) {
+		r.refuse(at, "unknown_value", allowed, "%s must be %s, not %q", p.Name, strings.Join(allowed, " or "), clip(v))
+	}
+	return v, len(r.errs) == errs
+}
+
+// most is the largest value of a number or size: the kernel's bound or the host's limit.
+func (r *resolver) most(info kernels.Info, p kernels.Param) int64 {
+	high := p.Max
+	switch {
+	case p.Kind == kernels.Size:
+		high = min(high, r.limits.Bytes)
+	case p.Name == "threads" && p.Name == info.Lanes:
+		high = min(high, int64(r.limits.Threads))
+	case p.Name == info.Lanes:
+		high = min(high, int64(r.limits.Clients))
+	}
+	return high
+}
+
+// product adds one case for each combination, the last parameter varying fastest. It stops
+// counting well above MaxTrials, so that a huge matrix costs nothing.
+func (r *resolver) product(at node, info kernels.Info, dims [][]string) {
+	total := 1
+	for _, d := range dims {
+		if total *= len(d); total > MaxTrials {
+			r.fail(at, "too_many_trials", "expands to more than %d trials, the most allowed in one run", MaxTrials)
+			return
+		}
+	}
+	for n := range total {
+		params := make(kernels.Params, len(dims))
+		rest := n
+		for i := len(dims) - 1; i >= 0; i-- {
+			params[info.Params[i].Name] = dims[i][rest%len(dims[i])]
+			rest /= len(dims[i])
+		}
+		c := Case{Kernel: info.Name, Params: params}
+		if key := c.Key(); !r.seen[key] {
+			r.seen[key] = true
+			r.cases = append(r.cases, c)
+		}
+	}
+}

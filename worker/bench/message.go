@@ -1,0 +1,59 @@
+package bench
+
+import "time"
+
+// An Order tells a worker to measure a trial. It is what the queue run.<host> carries.
+type Order struct {
+	Run     string `json:"run"`
+	Trial   string `json:"trial"`
+	Host    string `json:"host"`
+	Attempt int    `json:"attempt"` // the least number that this start may take: one more than all that came before
+	Case    Case   `json:"case"`
+	Plan    Plan   `json:"plan"`
+}
+
+// A Report tells the collector what a worker did with an order. It is what the queue
+// results carries.
+type Report struct {
+	Kind     ReportKind   `json:"kind"`
+	Run      string       `json:"run"`
+	Trial    string       `json:"trial"`
+	Attempt  int          `json:"attempt"`
+	Host     string       `json:"host"`
+	Instance string       `json:"instance"` // the worker process
+	At       time.Time    `json:"at"`
+	Snapshot HostSnapshot `json:"snapshot"`
+	Result   *TrialResult `json:"result,omitempty"` // of a Finished report
+}
+
+// ReportKind says what a Report tells.
+type ReportKind string
+
+// The kinds of report. Started may arrive after Finished; both may arrive twice.
+const (
+	Started  ReportKind = "started"
+	Finished ReportKind = "finished"
+)
+
+// A Beat is a worker's sign of life.
+type Beat struct {
+	Host     string            `json:"host"`
+	Instance string            `json:"instance"` // a new one at each start of the worker
+	At       time.Time         `json:"at"`       // by the clock of Redis
+	Labels   map[string]string `json:"labels"`
+	Limits   Limits            `json:"limits"`
+	Version  string            `json:"version"`
+	Running  *RunningTrial     `json:"running"`
+	Outbox   []string          `json:"outbox"` // trials whose finished results wait for their acknowledgement
+	Snapshot HostSnapshot      `json:"snapshot"`
+}
+
+// A CancelReason says why a running trial shall stop.
+type CancelReason string
+
+// The reasons: the client asked, the run's timeout passed, or the trial was given up as lost.
+const (
+	CancelAsked   CancelReason = "asked"
+	CancelTimeout CancelReason = "timeout"
+	CancelLost    CancelReason = "lost"
+)

@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"encoding/json"
+	"time"
+
+	"benchd/kernels"
+)
+
+// A Spec is a request for a run: the body of POST /v1/runs. The service fills in every
+// default, so that the Spec in a run can be posted again as it is.
+type Spec struct {
+	Suite   string            `json:"suite,omitempty" example:"quick"`           // the name of a suite; suite or cases or both
+	Cases   []CaseSpec        `json:"cases,omitempty"`                           // kernels with their parameters
+	Hosts   HostSelector      `json:"hosts"`                                     // which hosts measure; empty means any one host
+	Plan    Plan              `json:"plan"`                                      // how long and how often is measured
+	Labels  map[string]string `json:"labels,omitempty"`                          // free words to find the run by
+	Timeout Duration          `json:"timeout" swaggertype:"string" example:"2h"` // how long the run may take from its first trial's start
+}
+
+// A CaseSpec asks for a kernel, or for all kernels of a family, with parameters. A list as
+// a parameter's value makes a matrix: one trial for each combination.
+type CaseSpec struct {
+	Kernel string `json:"kernel" example:"soap.echo"`            // a kernel, or a family for all of its kernels
+	Params Matrix `json:"params,omitempty" swaggertype:"object"` // by name: a value, or a list of values
+}
+
+// Matrix holds the asked values of each parameter in canonical text.
+type Matrix map[string][]string
+
+// MarshalJSON writes a single value plainly and several as a list.
+func (m Matrix) MarshalJSON() ([]byte, error) {
+	out := make(map[string]any, len(m))
+	for name, values := range m {
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = plain(v)
+		}
+		if len(list) == 1 {
+			out[name] = list[0]
+		} else {
+			out[name] = list
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Matrix) UnmarshalJSON(b []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	*m = make(Matrix, len(raw))
+	for name, r := range raw {
+		var list []json.RawMessage
+		if json.Unmarshal(r, &list) != nil {
+			list = []json.RawMessage{r}
+		}
+		for _, item := range list {
+			var s string
+			if json.Unmarshal(item, &s) != nil {
+				s = string(item)
+			}
+			(*m)[name] = append((*m)[name], s)
+		}
+	}
+	return nil
+}
+
+// plain gives the JSON value of a parameter's text: a number, a bool or a string.
+func plain(v string) any {
+	b, err := kernels.Params{"v": v}.MarshalJSON()
+	if err != nil {
+		return v
+	}
+	var m map[string]any
+	if json.Unmarshal(b, &m) != nil {
+		return v
+	}
+	return m["v"]
+}
+
+// A HostSelector says on which hosts a run is measured. Names: every case on each of them.
+// Labels: on one host that carries them all. Neither: on any one host.
+type HostSelector struct {
+	Names  []string          `json:"names,omitempty" example:"blue"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// A Plan says how a trial is measured.
+type Plan struct {
+	Forks      int      `json:"forks" example:"3" minimum:"1" maximum:"100"`              // fresh processes
+	Warmup     Duration `json:"warmup" swaggertype:"string" example:"1s"`                 // run before measuring in each fork; recorded, and kept apart
+	Slices     int      `json:"slices" example:"10" minimum:"1" maximum:"1000"`           // samples of each fork
+	Slice      Duration `json:"slice" swaggertype:"string" example:"500ms"`               // measuring time of one sample
+	Confidence float64  `json:"confidence" example:"0.95" minimum:"0.5" maximum:"0.9999"` // level of the intervals
+	Limit      Duration `json:"limit" swaggertype:"string" example:"5m"`                  // a trial that takes longer fails
+}
+
+// DefaultPlan is the plan of a request that does not say.
+func DefaultPlan() Plan {
+	return Plan{
+		Forks: 3, Warmup: Duration(time.Second), Slices: 10, Slice: Duration(500 * time.Millisecond),
+		Confidence: 0.95, Limit: Duration(5 * time.Minute),
+	}
+}
+
+// DefaultTimeout is the Timeout of a request that does not say.
+const DefaultTimeout = Duration(2 * time.Hour)
+
+// ForkTime is what one fork takes: warm-up and slices.
+func (p Plan) ForkTime() time.Duration {
+	return p.Warmup.Std() + time.Duration(p.Slices)*p.Slice.Std()
+}
+
+// forkOverhead is what starting, checking and calibrating one fork takes, for estimates.
+const forkOverhead = 300 * time.Millisecond
+
+// TrialTime estimates what a whole trial takes.
+func (p Plan) TrialTime() time.Duration {
+	return time.Duration(p.Forks) * (p.ForkTime() + forkOverhead)
+}
+
+// A Case is a kernel with one concrete set of parameters.
+type Case struct {
+	Kernel string         `json:"kernel"`
+	Params kernels.Params `json:"params"`
+}
+
+// Key names the case: kernel and sorted parameters. Two cases with the same key are the same.
+func (c Case) Key() string {
+	if s := c.Params.String(); s != "" {
+		return c.Kernel + " " + s
+	}
+	return c.Kernel
+}
+
+// Limits are what a host allows a request to ask for.
+type Limits struct {
+	Clients   int      `json:"clients"`                         // lanes of a kernel with clients
+	Threads   int      `json:"threads"`                         // lanes of a kernel with threads: the cores of the host
+	TrialTime Duration `json:"trial_time" swaggertype:"string"` // the longest limit of a plan
+	Bytes     int64    `json:"bytes"`                           // the largest size parameter
+}
+
+// DefaultLimits are the limits of a host that was not told others.
+func DefaultLimits(cores int) Limits {
+	return Limits{Clients: 256, Threads: cores, TrialTime: Duration(time.Hour), Bytes: 64 << 20}
+}

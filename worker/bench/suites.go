@@ -1,0 +1,52 @@
+package bench
+
+import "time"
+
+// A Suite is a named list of cases with a plan of its own.
+type Suite struct {
+	Name  string     `json:"name" example:"quick"`
+	Title string     `json:"title"` // one sentence
+	Plan  Plan       `json:"plan"`  // for the fields of the plan that a request leaves out
+	Cases []CaseSpec `json:"cases"`
+}
+
+// Suites returns the suites in order.
+func Suites() []Suite {
+	return []Suite{quick(), full()}
+}
+
+// quick is a look at everything in a little over a minute.
+func quick() Suite {
+	return Suite{
+		Name:  "quick",
+		Title: "Every family once, small, in about a minute.",
+		Plan: Plan{
+			Forks: 1, Warmup: Duration(500 * time.Millisecond), Slices: 20, Slice: Duration(200 * time.Millisecond),
+			Confidence: 0.95, Limit: Duration(time.Minute),
+		},
+		Cases: []CaseSpec{
+			{Kernel: "scimark"},
+			{Kernel: "soap.echo", Params: Matrix{"model": {"stream", "dom"}}},
+			{Kernel: "messaging.roundtrip", Params: Matrix{"content": {"soap", "raw"}, "clients": {"1", "4"}}},
+			{Kernel: "messaging.mailbox"},
+		},
+	}
+}
+
+// full is every kernel at its small and large sizes, three forks each.
+func full() Suite {
+	return Suite{
+		Name:  "full",
+		Title: "Every kernel, small and large, three forks each, in about a quarter of an hour.",
+		Plan: Plan{
+			Forks: 3, Warmup: Duration(time.Second), Slices: 12, Slice: Duration(400 * time.Millisecond),
+			Confidence: 0.95, Limit: Duration(3 * time.Minute),
+		},
+		Cases: []CaseSpec{
+			{Kernel: "scimark", Params: Matrix{"size": {"small", "large"}}},
+			{Kernel: "soap.echo", Params: Matrix{"model": {"stream", "dom"}, "clients": {"1", "4"}}},
+			{Kernel: "messaging.roundtrip", Params: Matrix{"content": {"soap", "raw"}, "size": {"1KB", "10KB", "1MB"}, "clients": {"1", "2", "4", "8"}}},
+			{Kernel: "messaging.mailbox", Params: Matrix{"size": {"16B", "1KB", "10KB"}}},
+		},
+	}
+}
