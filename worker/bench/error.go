@@ -32,10 +32,11 @@ type Error struct {
 
 // A FieldError is one thing wrong with one field of a request.
 type FieldError struct {
-	Pointer string   `json:"pointer" example:"/cases/0/kernel"`                    // JSON pointer (RFC 6901) into the request, "" for the whole
-	Code    string   `json:"code" example:"unknown_kernel"`                        // stable, as the problem's
-	Message string   `json:"message" example:"there is no kernel \"scimark.ftt\""` // a sentence
-	Allowed []string `json:"allowed,omitempty"`                                    // the allowed values, where they can be listed
+	Pointer   string   `json:"pointer" example:"/cases/0/kernel"`                    // JSON pointer (RFC 6901) into the request's body, "" for the whole
+	Parameter string   `json:"parameter,omitempty"`                                  // the query parameter or header, when it is none of the body's
+	Code      string   `json:"code" example:"unknown_kernel"`                        // stable, as the problem's
+	Message   string   `json:"message" example:"there is no kernel \"scimark.ftt\""` // a sentence
+	Allowed   []string `json:"allowed,omitempty"`                                    // the allowed values, where they can be listed
 }
 
 // Error gives the sentence.
