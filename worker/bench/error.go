@@ -56,6 +56,10 @@ func AsError(err error) *Error {
 	return nil
 }
 
+// InvalidFields makes one Error of kind Invalid of the field errors found, or nil when
+// there are none.
+func InvalidFields(fields []FieldError) error { return invalid(fields) }
+
 // invalid makes one Error of the field errors found, or nil when there are none. The first
 // one gives the code; the message tells them all.
 func invalid(fields []FieldError) error {
