@@ -1,0 +1,116 @@
+package kerneltest
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"benchd/kernels"
+)
+
+var (
+	kernelName = regexp.MustCompile(`^[a-z][a-z0-9]*\.[a-z][a-z0-9]*$`)
+	paramName  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	unitName   = regexp.MustCompile(`^[A-Za-z]+/s$`)
+)
+
+// CheckInfo returns what is missing or wrong in a kernel's description: the list of
+// kernels, the request check and the manual are all made from it.
+func CheckInfo(i kernels.Info) []error {
+	var errs []error
+	need := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	need(kernelName.MatchString(i.Name), "the name %q is not of the form family.kernel", i.Name)
+	need(sentence(i.Title), "the title %q is not a sentence with a capital and a full stop", i.Title)
+	need(i.Operation != "" && !strings.Contains(i.Operation, "\n"), "the operation %q does not say what one operation is", i.Operation)
+	need(unitName.MatchString(i.Unit), "the unit %q is not something per second", i.Unit)
+	need(paramName.MatchString(i.Noun), "the noun %q is not one lower-case word", i.Noun)
+	if i.Lanes != "" {
+		p, ok := i.Param(i.Lanes)
+		need(ok && p.Kind == kernels.Int && p.Min == 1, "the lanes parameter %q is not a whole number from 1 up", i.Lanes)
+	}
+	seen := make(map[string]bool)
+	for _, p := range i.Params {
+		need(!seen[p.Name], "the parameter %q stands twice", p.Name)
+		seen[p.Name] = true
+		if err := checkParam(p); err != nil {
+			errs = append(errs, fmt.Errorf("parameter %q: %w", p.Name, err))
+		}
+	}
+	return errs
+}
+
+// sentence tells whether s is one line that begins with a capital and ends with a stop.
+func sentence(s string) bool {
+	return s != "" && unicode.IsUpper([]rune(s)[0]) && strings.HasSuffix(s, ".") && !strings.Contains(s, "\n")
+}
+
+// checkParam checks the name, the text, the default and the listed values of a parameter.
+func checkParam(p kernels.Param) error {
+	var errs []error
+	if !paramName.MatchString(p.Name) {
+		errs = append(errs, errors.New("the name is not lower-case letters, digits and underscores"))
+	}
+	if !sentence(p.Doc) {
+		errs = append(errs, fmt.Errorf("the text %q is not a sentence with a capital and a full stop", p.Doc))
+	}
+	if p.Kind == kernels.Word && len(p.Values) == 0 {
+		errs = append(errs, errors.New("a word lists no values"))
+	}
+	if len(p.Values) > 0 && !slices.Contains(p.Values, p.Default) {
+		errs = append(errs, fmt.Errorf("the default %q is not among the values %q", p.Default, p.Values))
+	}
+	for i, v := range p.Values {
+		if slices.Contains(p.Values[:i], v) {
+			errs = append(errs, fmt.Errorf("the value %q stands twice", v))
+		}
+		errs = append(errs, checkValue(p, v))
+	}
+	return errors.Join(append(errs, checkValue(p, p.Default))...)
+}
+
+// checkValue checks one value: of the parameter's kind, in canonical text, within bounds.
+func checkValue(p kernels.Param, v string) error {
+	switch p.Kind {
+	case kernels.Word:
+		if v == "" {
+			return errors.New("a word is empty")
+		}
+	case kernels.Bool:
+		if v != "true" && v != "false" {
+			return fmt.Errorf("%q is neither true nor false", v)
+		}
+	case kernels.Int:
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != v {
+			return fmt.Errorf("%q is not a whole number in canonical text", v)
+		}
+		return within(p, n)
+	case kernels.Size:
+		n, err := kernels.ParseSize(v)
+		if err != nil || kernels.FormatSize(n) != v {
+			return fmt.Errorf("%q is not a size in canonical text", v)
+		}
+		if len(p.Values) == 0 {
+			return within(p, n)
+		}
+	default:
+		return fmt.Errorf("there is no kind %q", p.Kind)
+	}
+	return nil
+}
+
+// within checks that n lies between the bounds of its parameter.
+func within(p kernels.Param, n int64) error {
+	if n < p.Min || n > p.Max {
+		return fmt.Errorf("%d lies outside %d to %d", n, p.Min, p.Max)
+	}
+	return nil
+}

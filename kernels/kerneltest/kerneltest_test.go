@@ -1,0 +1,179 @@
+package kerneltest_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"benchd/kernels"
+	"benchd/kernels/kerneltest"
+)
+
+// echo is a small kernel with a counterpart: one operation sends a byte over TCP and reads
+// it back. A flaw in it makes it break one rule of the suite.
+type echo struct{ flaw string }
+
+func (e echo) Info() kernels.Info {
+	info := kernels.Info{
+		Name: "test.echo", Title: "A byte there and back.", Operation: "one byte there and back",
+		Unit: "call/s", Noun: "call", Lanes: "clients",
+		Params: []kernels.Param{
+			{Name: "mode", Doc: "Does nothing.", Kind: kernels.Word, Default: "plain", Values: []string{"plain", "fancy"}},
+			{Name: "size", Doc: "Does nothing.", Kind: kernels.Size, Default: "1KB", Values: []string{"1KB", "10KB"}},
+			{Name: "clients", Doc: "Lanes.", Kind: kernels.Int, Default: "1", Min: 1, Max: 8},
+		},
+	}
+	switch e.flaw {
+	case "bad default":
+		info.Params[0].Default = "absent"
+	case "uncounted flops":
+		info.Unit = "Mflop/s"
+	}
+	return info
+}
+
+func (e echo) Serve(ctx context.Context, _ kernels.Params, ready func(string)) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	ready(l.Addr().String())
+	if e.flaw == "ready twice" {
+		ready(l.Addr().String())
+	}
+	for {
+		c, err := l.Accept()
+		switch {
+		case err != nil && ctx.Err() != nil && e.flaw == "disorderly end":
+			return err
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		go answer(c)
+	}
+}
+
+// answer sends back every byte until the client is gone.
+func answer(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	b := make([]byte, 1)
+	for {
+		if _, err := c.Read(b); err != nil {
+			return
+		}
+		if _, err := c.Write(b); err != nil {
+			return
+		}
+	}
+}
+
+func (e echo) Open(ctx context.Context, p kernels.Params) (kernels.Trial, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", p[kernels.Addr])
+	if err != nil && e.flaw == "opens anything" {
+		return trial{}, nil
+	}
+	if err != nil {
+		if e.flaw == "leaves a goroutine on error" {
+			go sleep()
+		}
+		return nil, err
+	}
+	t := trial{Conn: c, flaw: e.flaw}
+	if e.flaw == "keeps a file" {
+		t.kept, err = os.Open(os.DevNull)
+	}
+	return t, err
+}
+
+type trial struct {
+	net.Conn
+	flaw string
+	kept *os.File
+}
+
+func (t trial) Do(ctx context.Context, n int) error {
+	b := []byte{42}
+	for range n {
+		if err := ctx.Err(); err != nil && t.flaw == "hides the end" {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if _, err := t.Write(b); err != nil {
+			return err
+		}
+		if _, err := t.Read(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t trial) Check() error {
+	if t.flaw == "wrong answer" {
+		return errors.New("the byte came back as another")
+	}
+	return nil
+}
+
+func (t trial) Close() error {
+	switch {
+	case t.Conn == nil || t.flaw == "keeps the connection":
+		return nil
+	case t.flaw == "keeps a goroutine":
+		go sleep()
+	}
+	runtime.KeepAlive(t.kept)
+	return t.Conn.Close()
+}
+
+func sleep() { time.Sleep(time.Minute) }
+
+func TestRun(t *testing.T) {
+	kerneltest.Run(t, echo{}, kerneltest.Also(kernels.Params{"mode": "fancy", "size": "10KB"}))
+}
+
+func TestFaults(t *testing.T) {
+	rows := []struct {
+		flaw string
+		want string // what the first fault says
+	}{
+		{"bad default", "the default \"absent\" is not among the values"},
+		{"uncounted flops", "the trial is not a Counter"},
+		{"ready twice", "Serve called ready more than once"},
+		{"disorderly end", "Serve did not end in order"},
+		{"opens anything", "Open returned no error though nothing listens"},
+		{"leaves a goroutine on error", "goroutines run"},
+		{"hides the end", "returned no error"},
+		{"wrong answer", "came back as another"},
+		{"keeps the connection", "goroutines run"},
+		{"keeps a goroutine", "goroutines run"},
+	}
+	if runtime.GOOS == "linux" {
+		rows = append(rows, struct{ flaw, want string }{"keeps a file", "file descriptors are open"})
+	}
+	onlyDefaults := kerneltest.Skip(func(p kernels.Params) bool {
+		return p.String() != echo{}.Info().Defaults().String()
+	})
+	for _, row := range rows {
+		t.Run(row.flaw, func(t *testing.T) {
+			faults := kerneltest.Faults(echo{flaw: row.flaw}, onlyDefaults, kerneltest.Operations(2), kerneltest.Grace(time.Second))
+			if len(faults) == 0 {
+				t.Fatal("the suite found no fault")
+			}
+			if got := faults[0].Error(); !strings.Contains(got, row.want) {
+				t.Errorf("the first fault is\n%s\nand does not say %q", got, row.want)
+			}
+		})
+	}
+}

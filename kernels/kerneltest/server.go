@@ -1,0 +1,91 @@
+package kerneltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"benchd/kernels"
+)
+
+// served runs use with the kernel's counterpart up, if it has one, and ends it afterwards.
+// The counterpart runs in this process, which the harness never does; a conformance test
+// may, since it measures nothing.
+func (s *suite) served(p kernels.Params, use func(kernels.Params) error) error {
+	p, stop, err := s.start(p)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(p), stop())
+}
+
+// start starts the counterpart and returns the parameters with its address, and a function
+// that ends it and tells what was wrong with its end.
+func (s *suite) start(p kernels.Params) (kernels.Params, func() error, error) {
+	server, ok := s.kernel.(kernels.Server)
+	if !ok {
+		return p, func() error { return nil }, nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	addrs := make(chan string, 2) // room for one call of ready too many
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, p, func(addr string) { addrs <- addr }) }()
+	select {
+	case addr := <-addrs:
+		return p.With(kernels.Addr, addr), func() error { return end(cancel, ended, addrs) }, nil
+	case err := <-ended:
+		cancel()
+		return nil, nil, fmt.Errorf("Serve returned before it was ready: %w", errors.Join(err, errors.New("no address")))
+	case <-time.After(patience):
+		cancel()
+		return nil, nil, fmt.Errorf("Serve was not ready after %v", patience)
+	}
+}
+
+// end cancels a counterpart and checks that it ends in order.
+func end(cancel context.CancelFunc, ended <-chan error, addrs <-chan string) error {
+	select {
+	case err := <-ended:
+		cancel()
+		return fmt.Errorf("Serve returned before it was told to: %w", errors.Join(err, errors.New("too early")))
+	default:
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return fmt.Errorf("Serve did not end in order: %w", err)
+		}
+	case <-time.After(patience):
+		return fmt.Errorf("Serve had not ended %v after its context", patience)
+	}
+	if len(addrs) > 0 {
+		return errors.New("Serve called ready more than once")
+	}
+	return nil
+}
+
+// unreachable checks that Open at the address of a counterpart that is gone fails and
+// leaves nothing behind.
+func (s *suite) unreachable() error {
+	p, stop, err := s.start(s.info.Defaults())
+	if err != nil {
+		return err
+	}
+	if err := stop(); err != nil {
+		return err
+	}
+	before := s.settle()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var trial kernels.Trial
+	var refused error
+	if err := finishes("Open where nothing listens", func() { trial, refused = s.kernel.Open(ctx, p) }); err != nil {
+		return err
+	}
+	if refused == nil {
+		return errors.Join(errors.New("Open returned no error though nothing listens at "+p[kernels.Addr]), trial.Close())
+	}
+	return s.restored(before, "after Open had failed")
+}
