@@ -59,9 +59,13 @@ type Server interface {
 	Serve(ctx context.Context, p Params, ready func(addr string)) error
 }
 
-// Addr is the parameter in which Open finds the address of the Server of its kernel. It is
-// set by the harness and can never come from a request.
-const Addr = "_addr"
+// Parameters that the harness sets and that can never come from a request.
+const (
+	// Addr is where Open finds the address of the Server of its kernel.
+	Addr = "_addr"
+	// Lane is the number of the lane that Open makes ready, counted from 0.
+	Lane = "_lane"
+)
 
 // A Failure is an operation that failed, with the class it is counted under. A kernel wraps
 // an error in a Failure where it knows better than the harness, which classes time-outs,

@@ -111,6 +111,21 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits) (Spec, []Ca
 	return spec, r.cases, invalid(r.errs)
 }
 
+// Check checks one case and a plan against the limits of a host, as a worker does before it
+// measures: the order may come from a service with other limits. The error is an *Error.
+func (c *Catalog) Check(cs Case, plan Plan, limits Limits) error {
+	params := make(Matrix, len(cs.Params))
+	for name, v := range cs.Params {
+		params[name] = []string{v}
+	}
+	present := make(Present)
+	for _, field := range []string{"forks", "warmup", "slices", "slice", "confidence", "limit"} {
+		present["/plan/"+field] = true
+	}
+	_, _, err := c.Resolve(Spec{Cases: []CaseSpec{{Kernel: cs.Kernel, Params: params}}, Plan: plan}, present, limits)
+	return err
+}
+
 type resolver struct {
 	decoder
 	catalog *Catalog

@@ -1,0 +1,176 @@
+// Package child runs this binary again as a process of its own, in which a trial is measured
+// or its server serves.
+//
+// The parent writes one Job to the child's standard input and keeps it open: its end tells
+// the child that the parent is gone, or that a server shall stop. The child answers with a
+// line of JSON for each Event on its standard output. Both hold the host's lock through an
+// inherited descriptor, so that the lock is free only when the last of them is gone, however
+// its parent ended.
+package child
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"benchd/kernels"
+	"benchd/worker/bench"
+	"benchd/worker/host"
+	"benchd/worker/measure"
+)
+
+// Arg is the hidden first argument that makes the binary a child.
+const Arg = "child"
+
+// A Role says what a child does.
+type Role string
+
+// The roles.
+const (
+	Client Role = "client" // measures one fork
+	Server Role = "server" // serves the kernel's counterpart
+)
+
+// A Job is what a child is told to do.
+type Job struct {
+	Role      Role           `json:"role"`
+	Kernel    string         `json:"kernel"`
+	Params    kernels.Params `json:"params"`
+	Plan      bench.Plan     `json:"plan"`
+	ServerPID int            `json:"server_pid,omitempty"` // for a client: whose CPU time is read too
+	Memory    int64          `json:"memory,omitempty"`     // bytes of data the child may have; 0 means no limit
+}
+
+// An Event is what a child tells its parent. One field is set.
+type Event struct {
+	Ready    string          `json:"ready,omitempty"`    // a server's address
+	Progress *Progress       `json:"progress,omitempty"` // a client's, after each slice
+	Record   *measure.Record `json:"record,omitempty"`   // a client's, at its end
+	PeakRSS  *int64          `json:"peak_rss,omitempty"` // with Record: of the client itself
+	Failure  *Failure        `json:"failure,omitempty"`  // why there is no record, or no server
+}
+
+// Progress is a slice done.
+type Progress struct {
+	Phase  string  `json:"phase"`
+	Slice  int     `json:"slice"`
+	Slices int     `json:"slices"`
+	Sample float64 `json:"sample"`
+}
+
+// A Failure is why a child could not do its job.
+type Failure struct {
+	Code    string `json:"code"` // as in bench.TrialError
+	Message string `json:"message"`
+}
+
+// Error gives the message.
+func (f *Failure) Error() string { return f.Message }
+
+// Main is the child's whole life: it reads its job from in, does it, and tells out. The
+// kernels are those of the binary it runs in. It returns the exit code: 0 when the job's
+// end, good or bad, was told.
+func Main(families []kernels.Family, in io.Reader, out io.Writer) int {
+	r := bufio.NewReader(in)
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return 1
+	}
+	c := &worker{out: json.NewEncoder(out)}
+	var job Job
+	if err := json.Unmarshal(line, &job); err != nil {
+		c.fail("bad_job", fmt.Errorf("read the job: %w", err))
+		return 0
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	go func() {
+		_, _ = io.Copy(io.Discard, r)
+		stop(errParentGone)
+	}()
+	c.do(ctx, bench.NewCatalog(families), job)
+	return 0
+}
+
+var errParentGone = errors.New("the parent closed the job")
+
+type worker struct {
+	out *json.Encoder
+}
+
+// tell writes one event. A parent that does not read any more is noticed by the end of the
+// input, so the error says nothing new.
+func (c *worker) tell(e Event) { _ = c.out.Encode(e) }
+
+func (c *worker) fail(code string, err error) {
+	c.tell(Event{Failure: &Failure{Code: code, Message: err.Error()}})
+}
+
+func (c *worker) do(ctx context.Context, catalog *bench.Catalog, job Job) {
+	kernel, ok := catalog.Kernel(job.Kernel)
+	if !ok {
+		c.fail("unknown_kernel", fmt.Errorf("this worker has no kernel %q", job.Kernel))
+		return
+	}
+	if err := limitMemory(job.Memory); err != nil {
+		c.fail("no_memory_limit", err)
+		return
+	}
+	switch job.Role {
+	case Server:
+		c.serve(ctx, kernel, job)
+	case Client:
+		c.measure(ctx, kernel, job)
+	default:
+		c.fail("bad_job", fmt.Errorf("there is no role %q", job.Role))
+	}
+}
+
+func (c *worker) serve(ctx context.Context, kernel kernels.Kernel, job Job) {
+	s, ok := kernel.(kernels.Server)
+	if !ok {
+		c.fail("bad_job", fmt.Errorf("the kernel %s has no server", job.Kernel))
+		return
+	}
+	err := s.Serve(ctx, job.Params, func(addr string) { c.tell(Event{Ready: addr}) })
+	if err != nil && ctx.Err() == nil {
+		c.fail("server_failed", err)
+	}
+}
+
+func (c *worker) measure(ctx context.Context, kernel kernels.Kernel, job Job) {
+	meter, err := host.NewMeter(job.ServerPID)
+	if err != nil {
+		c.fail("meter_failed", err)
+		return
+	}
+	defer func() { _ = meter.Close() }()
+	rec, err := measure.Fork{
+		Kernel: kernel, Params: job.Params, Plan: job.Plan, Meter: meter,
+		Progress: func(phase string, slice, slices int, sample float64) {
+			c.tell(Event{Progress: &Progress{phase, slice, slices, sample}})
+		},
+	}.Run(ctx)
+	if err != nil {
+		c.fail(code(err), err)
+		return
+	}
+	c.tell(Event{Record: &rec, PeakRSS: PeakRSS(0)})
+}
+
+// code names the reason why a fork has no record.
+func code(err error) string {
+	switch {
+	case errors.Is(err, measure.ErrCheck):
+		return "wrong_answer"
+	case errors.Is(err, measure.ErrNothing):
+		return "operations_failed"
+	case errors.Is(err, errParentGone):
+		return "parent_gone"
+	default:
+		return "open_failed"
+	}
+}

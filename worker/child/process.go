@@ -1,0 +1,208 @@
+package child
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"benchd/worker/bench"
+)
+
+// A Starter starts children.
+type Starter struct {
+	Exe string // the binary to run, this one
+}
+
+// A Process is a child as its parent sees it.
+type Process struct {
+	cmd    *exec.Cmd
+	job    io.WriteCloser
+	events chan Event
+	errout *tail
+	done   chan struct{} // closed once the child is reaped and its output read
+	err    error         // of Wait; valid once done is closed
+}
+
+// maxLine bounds an event: a record of a thousand slices with its histogram is well below.
+const maxLine = 64 << 20
+
+// Start starts a child with a job. The lock's descriptor, if any, is inherited. The child
+// gets a clean environment, a process group of its own, and dies with this process.
+func (s Starter) Start(job Job, lock *Lock) (*Process, error) {
+	cmd := exec.Command(s.Exe, Arg)
+	cmd.Env = environment()
+	cmd.Dir = os.TempDir()
+	isolate(cmd)
+	lock.pass(cmd)
+	p := &Process{cmd: cmd, events: make(chan Event, 16), errout: &tail{}, done: make(chan struct{})}
+	cmd.Stderr = p.errout
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a child: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start a child: %w", err)
+	}
+	p.job = in
+	started := make(chan error)
+	go p.live(out, started)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start a child: %w", err)
+	}
+	b, err := json.Marshal(job)
+	if err == nil {
+		_, err = in.Write(append(b, '\n'))
+	}
+	if err != nil {
+		p.Kill()
+		return nil, fmt.Errorf("give a child its job: %w", err)
+	}
+	return p, nil
+}
+
+// live starts the child, reads its events and reaps it, all on one thread: on Linux a child
+// that shall die with its parent dies with the *thread* that started it.
+func (p *Process) live(out io.Reader, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	defer close(p.done)
+	scan := bufio.NewScanner(out)
+	scan.Buffer(make([]byte, 64<<10), maxLine)
+	var bad error
+	for scan.Scan() {
+		var e Event
+		if bad = json.Unmarshal(scan.Bytes(), &e); bad != nil {
+			break
+		}
+		p.events <- e
+	}
+	close(p.events)
+	_, _ = io.Copy(io.Discard, out) // the reader must come to its end before Wait
+	p.err = errors.Join(bad, scan.Err(), p.cmd.Wait())
+}
+
+// PID returns the child's process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Events are what the child tells; the channel is closed when its output ends. They must be
+// read, or the child is killed: a child waits for its parent to read.
+func (p *Process) Events() <-chan Event { return p.events }
+
+// Kill ends the child and everything it started at once, and returns when it is reaped.
+func (p *Process) Kill() {
+	killGroup(p.cmd)
+	p.drain()
+}
+
+// Stop asks the child to end by closing its job, kills it when it has not after the grace,
+// and returns when it is reaped.
+func (p *Process) Stop(grace time.Duration) {
+	_ = p.job.Close()
+	timer := time.AfterFunc(grace, func() { killGroup(p.cmd) })
+	defer timer.Stop()
+	p.drain()
+}
+
+func (p *Process) drain() {
+	for range p.events {
+	}
+	<-p.done
+	_ = p.job.Close()
+}
+
+// Usage tells what the child used. It is valid once the child was stopped or killed; the
+// peak memory is what the child or PeakRSS told, since the kernel's own figure for a child
+// begins with its parent's.
+func (p *Process) Usage(peak *int64) bench.Usage {
+	u := bench.Usage{MaxRSS: peak}
+	if st := p.cmd.ProcessState; st != nil {
+		u.User, u.System = st.UserTime().Seconds(), st.SystemTime().Seconds()
+	}
+	return u
+}
+
+// Died describes how the child ended without telling, for the trial's error. It is valid
+// once the child was stopped or killed.
+func (p *Process) Died() *Failure {
+	msg := "the child ended without an answer"
+	if p.err != nil {
+		msg += ": " + p.err.Error()
+	}
+	if s := p.errout.String(); s != "" {
+		msg += "; it last wrote: " + s
+	}
+	return &Failure{Code: "child_died", Message: msg}
+}
+
+// Await reads events until one satisfies want, the child ends, or ctx does.
+func (p *Process) Await(ctx context.Context, want func(Event) bool) (Event, bool, error) {
+	for {
+		select {
+		case e, ok := <-p.events:
+			if !ok {
+				return Event{}, false, nil
+			}
+			if want(e) {
+				return e, true, nil
+			}
+		case <-ctx.Done():
+			return Event{}, false, context.Cause(ctx)
+		}
+	}
+}
+
+// environment is what a child sees: where temporary files go, and what the platform itself
+// needs. Nothing of the operator's, so that no secret and no setting of the runtime travels
+// into what is measured.
+func environment() []string {
+	env := []string{"TMPDIR=" + os.TempDir()}
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		switch strings.ToUpper(name) {
+		case "SYSTEMROOT", "TEMP", "TMP": // Windows cannot open a socket without the first
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const tailSize = 2048
+
+// Write keeps the end of what is written.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, b...)
+	if n := len(t.buf) - tailSize; n > 0 {
+		t.buf = append(t.buf[:0], t.buf[n:]...)
+	}
+	return len(b), nil
+}
+
+// String returns what was kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(strings.ToValidUTF8(string(t.buf), "?"))
+}

@@ -1,0 +1,187 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"benchd/kernels"
+	"benchd/worker/bench"
+)
+
+// The histogram holds one nanosecond to one hour with three significant digits, about
+// 0.27 MB a lane.
+const (
+	lowest  = 1
+	highest = int64(time.Hour)
+	digits  = 3
+)
+
+// maxRow is the number of failures in a row after which a lane gives up: a service that
+// answers nothing but errors is not measured at full speed for minutes.
+const maxRow = 1000
+
+// A lane is one client working in its own loop.
+type lane struct {
+	trial   kernels.Trial
+	latency *hdrhistogram.Histogram // nil where operations are timed in batches
+	over    int64
+
+	ops      int64         // of the slice
+	elapsed  time.Duration // of the slice
+	row      int           // failures since the last success
+	failures bench.Failures
+	fatal    error
+}
+
+func newLane(trial kernels.Trial, timed bool) (*lane, error) {
+	l := &lane{trial: trial, failures: bench.Failures{Classes: map[string]int64{}}}
+	if timed {
+		l.latency = hdrhistogram.New(lowest, highest, digits)
+	}
+	return l, nil
+}
+
+// run works for one slice. The end of one operation is the start of the next, so that the
+// latencies of a slice add up to its elapsed time and hide nothing.
+func (l *lane) run(ctx context.Context, length time.Duration, batch int) {
+	l.ops, l.elapsed = 0, 0
+	start := time.Now()
+	last := time.Duration(0)
+	for l.elapsed < length && l.fatal == nil {
+		err := l.trial.Do(ctx, batch)
+		l.elapsed = time.Since(start)
+		if err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			l.fail(err)
+		} else {
+			l.ops += int64(batch)
+			l.row = 0
+			l.time(int64(l.elapsed - last))
+		}
+		last = l.elapsed
+	}
+}
+
+// time records the latency of one operation. A value beyond the histogram's end is counted
+// at its end and told apart, never dropped.
+func (l *lane) time(ns int64) {
+	if l.latency == nil {
+		return
+	}
+	if ns > highest {
+		l.over++
+		ns = highest
+	}
+	_ = l.latency.RecordValue(max(ns, lowest)) // within the bounds it cannot fail
+}
+
+// fail counts an operation that failed.
+func (l *lane) fail(err error) {
+	if l.failures.Count == 0 {
+		l.failures.Sample = err.Error()
+	}
+	l.failures.Count++
+	l.failures.Classes[Class(err)]++
+	if l.row++; l.row >= maxRow {
+		l.fatal = fmt.Errorf("%w in a row of %d; the last: %w", ErrNothing, l.row, err)
+	}
+}
+
+// forget drops what the warm-up recorded, but for its failures.
+func (l *lane) forget() {
+	if l.latency != nil {
+		l.latency.Reset()
+	}
+	l.over = 0
+}
+
+// Class names the kind of an operation's failure: the kernel's own word, or one of
+// "timeout", "refused", "reset", "closed", "other".
+func Class(err error) string {
+	var f *kernels.Failure
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &f) && f.Class != "":
+		return f.Class
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe):
+		return "closed"
+	default:
+		return "other"
+	}
+}
+
+// failures adds up the lanes' failures, or returns nil when there were none.
+func (s *session) failures() *bench.Failures {
+	list := make([]*bench.Failures, len(s.lanes))
+	for i, l := range s.lanes {
+		list[i] = &l.failures
+	}
+	return AddFailures(list)
+}
+
+// AddFailures adds up counts, keeping the first sample. It returns nil when nothing failed.
+func AddFailures(list []*bench.Failures) *bench.Failures {
+	sum := &bench.Failures{Classes: map[string]int64{}}
+	for _, f := range list {
+		if f == nil || f.Count == 0 {
+			continue
+		}
+		if sum.Count == 0 {
+			sum.Sample = f.Sample
+		}
+		sum.Count += f.Count
+		for class, n := range f.Classes {
+			sum.Classes[class] += n
+		}
+	}
+	if sum.Count == 0 {
+		return nil
+	}
+	return sum
+}
+
+// latency merges the lanes' histograms, without loss, and encodes them.
+func (s *session) latency() (string, int64, error) {
+	if s.info.Batched {
+		return "", 0, nil
+	}
+	all := hdrhistogram.New(lowest, highest, digits)
+	var over int64
+	for _, l := range s.lanes {
+		all.Merge(l.latency)
+		over += l.over
+	}
+	b, err := all.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return "", 0, fmt.Errorf("encode the latency histogram: %w", err)
+	}
+	return string(b), over, nil
+}
+
+// count gives the work of one operation, where the kernel counts it.
+func (s *session) count() kernels.Work {
+	if c, ok := s.lanes[0].trial.(kernels.Counter); ok {
+		return c.Count()
+	}
+	return kernels.Work{}
+}
+
+// cpus is the number of logical CPUs of the host that this process may use or not.
+func cpus() int { return runtime.NumCPU() }

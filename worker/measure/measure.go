@@ -1,0 +1,203 @@
+// Package measure is the clock: it opens a kernel's lanes, checks the answer, calibrates,
+// warms up, measures equal slices and checks again. It runs inside a fork, the fresh child
+// process in which a trial is measured, and is the only place where operations are timed.
+//
+// # How a slice is timed
+//
+// Every lane is a goroutine with a Trial of its own. All lanes start a slice together and
+// each works until the slice's time is over, finishing the operation it is in:
+//
+//	lane 1  |--op--|--op--|--op--|--op--|      ops₁ / elapsed₁
+//	lane 2  |----op----|----op----|----op----| ops₂ / elapsed₂
+//	        start                 start+slice
+//
+// The sample of the slice is the sum of the lanes' own rates, opsᵢ / elapsedᵢ, so that the
+// operation which crosses the end of the slice is neither cut nor counted twice.
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+
+	"benchd/kernels"
+	"benchd/worker/bench"
+	"benchd/worker/host"
+)
+
+// A Meter reads the CPU time used so far by this process, its server and the host.
+type Meter interface {
+	Read() host.Reading
+	Reasons() map[string]string
+}
+
+// A Fork says what one fresh process measures.
+type Fork struct {
+	Kernel kernels.Kernel
+	Params kernels.Params
+	Plan   bench.Plan
+	Meter  Meter
+	// Progress is called after each slice with the phase's name, the number of slices done,
+	// how many there are, and the last sample.
+	Progress func(phase string, slice, slices int, sample float64)
+}
+
+// A Record is what a fork measured.
+type Record struct {
+	Fork    bench.Fork
+	Work    kernels.Work
+	Latency string // HdrHistogram V2 compressed, base64; empty where operations are timed in batches
+	Over    int64  // operations longer than the histogram's end, counted at its end
+}
+
+// ErrCheck wraps the reason of a kernel whose answer is wrong.
+var ErrCheck = errors.New("the answer is wrong")
+
+// ErrNothing tells that no operation of the fork succeeded.
+var ErrNothing = errors.New("no operation succeeded")
+
+// Run measures one fork. The error tells why there is no record: Open failed, the answer
+// was wrong (ErrCheck), no operation succeeded (ErrNothing), or ctx ended.
+func (f Fork) Run(ctx context.Context) (rec Record, err error) {
+	s := &session{Fork: f, info: f.Kernel.Info()}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.open(ctx); err != nil {
+		return Record{}, err
+	}
+	if err := s.check(); err != nil {
+		return Record{}, err
+	}
+	if err := s.calibrate(ctx); err != nil {
+		return Record{}, err
+	}
+	warm, err := s.phase(ctx, "warmup", warmupSlices(f.Plan))
+	if err != nil {
+		return Record{}, err
+	}
+	s.forget()
+	runtime.GC()
+	measured, err := s.phase(ctx, "measure", f.Plan.Slices)
+	if err != nil {
+		return Record{}, err
+	}
+	if err := s.check(); err != nil {
+		return Record{}, err
+	}
+	return s.record(warm, measured)
+}
+
+// warmupSlices is the warm-up's length in slices, rounded up.
+func warmupSlices(p bench.Plan) int {
+	return int((p.Warmup + p.Slice - 1) / p.Slice)
+}
+
+// A session is a fork at work.
+type session struct {
+	Fork
+	info  kernels.Info
+	lanes []*lane
+	batch int // operations per clock reading
+}
+
+// open makes the lanes ready and performs each one's first operation.
+func (s *session) open(ctx context.Context) error {
+	n := 1
+	if s.info.Lanes != "" {
+		n = max(1, s.Params.Int(s.info.Lanes))
+	}
+	for i := range n {
+		trial, err := s.Kernel.Open(ctx, s.Params.With(kernels.Lane, strconv.Itoa(i)))
+		if err != nil {
+			return fmt.Errorf("open lane %d of %d: %w", i+1, n, err)
+		}
+		l, err := newLane(trial, !s.info.Batched)
+		if err != nil {
+			return errors.Join(err, trial.Close())
+		}
+		s.lanes = append(s.lanes, l)
+		if err := trial.Do(ctx, 1); err != nil {
+			return fmt.Errorf("first operation of lane %d of %d: %w", i+1, n, err)
+		}
+	}
+	return nil
+}
+
+func (s *session) close() error {
+	var errs []error
+	for _, l := range s.lanes {
+		errs = append(errs, l.trial.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// check asks every lane whether its answer is right.
+func (s *session) check() error {
+	for i, l := range s.lanes {
+		c, ok := l.trial.(kernels.Checker)
+		if !ok {
+			continue
+		}
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("%w: lane %d: %w", ErrCheck, i+1, err)
+		}
+	}
+	return nil
+}
+
+// calibrate finds how many operations of a batched kernel go between two readings of the
+// clock: enough that reading it costs nothing, few enough that a slice ends on time.
+func (s *session) calibrate(ctx context.Context) error {
+	s.batch = 1
+	if !s.info.Batched {
+		return nil
+	}
+	goal := min(s.Plan.Slice.Std()/20, 5*time.Millisecond)
+	for s.batch < 1<<30 {
+		start := time.Now()
+		if err := s.lanes[0].trial.Do(ctx, s.batch); err != nil {
+			return fmt.Errorf("calibrate: %w", err)
+		}
+		took := time.Since(start)
+		if took >= goal {
+			return nil
+		}
+		s.batch *= 2
+	}
+	return nil
+}
+
+// forget drops the lanes' latencies of the warm-up; its samples are kept in the record.
+func (s *session) forget() {
+	for _, l := range s.lanes {
+		l.forget()
+	}
+}
+
+// unit is the factor from operations per second to the score's unit.
+func (s *session) unit() float64 {
+	if c, ok := s.lanes[0].trial.(kernels.Counter); ok && s.info.Unit == "Mflop/s" {
+		return c.Count().Flops / 1e6
+	}
+	return 1
+}
+
+// phase measures n slices, one after another.
+func (s *session) phase(ctx context.Context, name string, n int) ([]slice, error) {
+	factor := s.unit()
+	done := make([]slice, 0, n)
+	for i := range n {
+		sl, err := s.slice(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sl.sample *= factor
+		done = append(done, sl)
+		if s.Progress != nil {
+			s.Progress(name, i+1, n, sl.sample)
+		}
+	}
+	return done, nil
+}
