@@ -1,0 +1,95 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"benchd/worker/bench"
+)
+
+const (
+	// checkInterval is how often an idle server asks Redis for a task, give or take a half:
+	// asynq polls. It bounds the delay of a start and sets what idling costs.
+	checkInterval = 100 * time.Millisecond
+	// forever is how long asynq waits for a handler before it would put the task back.
+	forever = 30 * 24 * time.Hour
+)
+
+// errNotStarted ends a task whose order was taken but not handled.
+var errNotStarted = errors.New("the order was taken and not started")
+
+// Work hands the orders of a host to handle, one at a time, until ctx ends. Then it takes no
+// more, and returns when handle has returned.
+//
+// The context of handle ends with ctx and with nothing else. asynq's own time-out and a lost
+// lease make asynq forget the task and take the next one; here the next one waits until
+// handle has returned, however long that takes, so two trials never overlap.
+//
+// An order is never put back: once handle was called, its task is done when handle returns,
+// whatever happened; a panic is logged. An order that was taken but not handled, because ctx
+// ended first, leaves the queue, and the collector finds it missing and queues it again.
+func (q *Queue) Work(ctx context.Context, host string, handle func(context.Context, bench.Order)) error {
+	w := &taker{ctx: ctx, handle: handle, slot: make(chan struct{}, 1), logger: q.logger.With("host", host)}
+	server := asynq.NewServerFromRedisClient(q.rdb, asynq.Config{
+		Concurrency:       1,
+		Queues:            map[string]int{runQueue(host): 1},
+		TaskCheckInterval: checkInterval,
+		ShutdownTimeout:   forever,
+		Logger:            asynqLog{w.logger},
+		LogLevel:          asynq.InfoLevel,
+	})
+	if err := server.Start(asynq.HandlerFunc(w.process)); err != nil {
+		return fmt.Errorf("take orders of host %s: %w", host, err)
+	}
+	<-ctx.Done()
+	server.Shutdown()
+	w.slot <- struct{}{} // asynq may have given up on a handler that still runs
+	return nil
+}
+
+// A taker passes tasks on, one at a time.
+type taker struct {
+	ctx    context.Context // ends when no more orders shall be started
+	handle func(context.Context, bench.Order)
+	slot   chan struct{} // holds one value while an order is handled
+	logger *slog.Logger
+}
+
+// process is asynq's handler. Its context belongs to asynq: it ends with the task's time-out,
+// a lost lease or an asynq cancellation, and is looked at only until the order starts.
+func (w *taker) process(task context.Context, t *asynq.Task) error {
+	var o bench.Order
+	if err := json.Unmarshal(t.Payload(), &o); err != nil {
+		w.logger.Error("an order cannot be read and is dropped", "error", err, "bytes", len(t.Payload()))
+		return nil
+	}
+	select {
+	case w.slot <- struct{}{}:
+	case <-w.ctx.Done():
+		return errNotStarted
+	case <-task.Done():
+		return errNotStarted
+	}
+	defer func() { <-w.slot }()
+	if w.ctx.Err() != nil || task.Err() != nil {
+		return errNotStarted
+	}
+	w.call(o)
+	return nil
+}
+
+func (w *taker) call(o bench.Order) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.logger.Error("handling an order panicked", "trial", o.Trial, "run", o.Run, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	w.handle(w.ctx, o)
+}
