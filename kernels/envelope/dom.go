@@ -1,0 +1,186 @@
+package envelope
+
+import (
+	"github.com/beevik/etree"
+)
+
+// A treeReader is the DOM model: it builds the tree of the whole document and reads that.
+type treeReader struct {
+	scanner *Scanner
+	text    []byte
+}
+
+func (r *treeReader) read(doc []byte, m *Message) error {
+	root, err := r.build(doc)
+	if err != nil {
+		return err
+	}
+	return readEnvelope(root, m)
+}
+
+// build makes a node for each element and text of the document.
+func (r *treeReader) build(doc []byte) (*etree.Element, error) {
+	s := r.scanner
+	if err := s.Reset(doc); err != nil {
+		return nil, err
+	}
+	top := etree.NewDocument()
+	at := &top.Element
+	for {
+		kind, err := s.Next()
+		switch {
+		case err != nil:
+			return nil, err
+		case kind == EOF:
+			return top.Root(), nil
+		case kind == StartTag:
+			at = r.element(at)
+		case kind == EndTag:
+			at = at.Parent()
+		default:
+			r.text = s.AppendText(r.text[:0])
+			at.CreateText(string(r.text))
+		}
+	}
+}
+
+// element makes a node of the current start tag. The node's Space is its prefix: etree
+// looks up what it stands for when it is asked.
+func (r *treeReader) element(parent *etree.Element) *etree.Element {
+	s := r.scanner
+	e := parent.CreateElement(string(s.name.local))
+	e.Space = string(s.name.prefix)
+	for i := range s.attrs {
+		a := &s.attrs[i]
+		e.CreateAttr(s.attributeName(a), string(s.valueOf(a)))
+	}
+	return e
+}
+
+// readEnvelope reads a tree into m.
+func readEnvelope(root *etree.Element, m *Message) error {
+	switch uri := uriOf(root); {
+	case root.Tag != "Envelope":
+		return refuse(reasonNotEnvelope)
+	case uri != SOAP11:
+		return &Error{Code: CodeVersionMismatch, Offset: -1, Reason: reasonVersion([]byte(uri))}
+	}
+	parts, err := children(root)
+	if err != nil {
+		return err
+	}
+	if len(parts) > 0 && is(parts[0], SOAP11, "Header") {
+		if err := readHeader(parts[0]); err != nil {
+			return err
+		}
+		parts = parts[1:]
+	}
+	if len(parts) == 0 {
+		return refuse(reasonNoBody)
+	}
+	if !is(parts[0], SOAP11, "Body") {
+		return refuse(reasonElement([]byte(parts[0].Tag), "the envelope"))
+	}
+	for _, e := range parts[1:] {
+		if uri := uriOf(e); uri == SOAP11 || uri == "" {
+			return refuse(reasonElement([]byte(e.Tag), "the envelope"))
+		}
+	}
+	return readBody(parts[0], m)
+}
+
+// readHeader refuses a block that has to be understood.
+func readHeader(header *etree.Element) error {
+	blocks, err := children(header)
+	if err != nil {
+		return err
+	}
+	for _, e := range blocks {
+		must, _ := attr(e, SOAP11, "mustUnderstand")
+		actor, _ := attr(e, SOAP11, "actor")
+		if refuses(must, actor) {
+			return &Error{Code: CodeMustUnderstand, Offset: -1, Reason: reasonHeader([]byte(e.Tag))}
+		}
+	}
+	return nil
+}
+
+// readBody reads the one element of the body, an operation or a fault.
+func readBody(body *etree.Element, m *Message) error {
+	list, err := children(body)
+	switch {
+	case err != nil:
+		return err
+	case len(list) == 0:
+		return refuse(reasonNoPayload)
+	case len(list) > 1:
+		return refuse(reasonTwo)
+	case is(list[0], SOAP11, "Fault"):
+		return readFault(list[0])
+	}
+	return readOperation(list[0], m)
+}
+
+// readOperation reads the element that is named after the operation and its parameter.
+func readOperation(e *etree.Element, m *Message) error {
+	ok := false
+	if m.Shape, m.Answer, ok = operation([]byte(e.Tag)); !ok || uriOf(e) != Namespace {
+		return refuse(reasonElement([]byte(e.Tag), "the body"))
+	}
+	list, err := children(e)
+	switch {
+	case err != nil:
+		return err
+	case len(list) != 1 || !m.isParameter([]byte(list[0].Tag)) || uriOf(list[0]) != Namespace:
+		return refuse(reasonNoParameter)
+	case m.Shape == ShapeText:
+		return readString(list[0], &m.Text)
+	}
+	return readBundle(list[0], &m.Bundle)
+}
+
+// children returns the elements inside one that holds nothing else but white space.
+func children(e *etree.Element) ([]*etree.Element, error) {
+	list := make([]*etree.Element, 0, len(e.Child))
+	for _, token := range e.Child {
+		switch t := token.(type) {
+		case *etree.Element:
+			list = append(list, t)
+		case *etree.CharData:
+			if !t.IsWhitespace() {
+				return nil, refuse(reasonStrayText)
+			}
+		}
+	}
+	return list, nil
+}
+
+// uriOf returns the namespace of an element. The prefix xml, which etree does not know, is
+// declared everywhere.
+func uriOf(e *etree.Element) string {
+	if e.Space == "xml" {
+		return xmlURI
+	}
+	return e.NamespaceURI()
+}
+
+// is tells whether an element has a name.
+func is(e *etree.Element, uri, local string) bool {
+	return e.Tag == local && uriOf(e) == uri
+}
+
+// attr returns the value of an attribute that has a namespace.
+func attr(e *etree.Element, uri, local string) (string, bool) {
+	for i := range e.Attr {
+		if a := &e.Attr[i]; a.Key == local && a.Space != "" && a.NamespaceURI() == uri {
+			return a.Value, true
+		}
+	}
+	return "", false
+}
+
+// refuse makes the error of a well-formed document that is not what it should be. The tree
+// does not know its places in the document.
+func refuse(reason string) error {
+	return &Error{Code: CodeClient, Offset: -1, Reason: reason}
+}

@@ -1,0 +1,101 @@
+package envelope
+
+import (
+	"math"
+	"slices"
+)
+
+// A Shape is the kind of content of a message. Its text is the name of the operation.
+type Shape string
+
+// The shapes.
+const (
+	// ShapeBeans is a Bundle: four beans and an array of strings.
+	ShapeBeans Shape = "echoBeans"
+	// ShapeText is one string.
+	ShapeText Shape = "echoText"
+)
+
+// Action returns the SOAPAction of a request of this shape, without quotes.
+func (s Shape) Action() string {
+	switch s {
+	case ShapeBeans:
+		return Namespace + "#echoBeans"
+	case ShapeText:
+		return Namespace + "#echoText"
+	}
+	return ""
+}
+
+// element returns the local name of the element in the body.
+func (s Shape) element(answer bool) string {
+	if answer {
+		return string(s) + answerSuffix
+	}
+	return string(s)
+}
+
+// answerSuffix ends the name of an answer's element (WS-I Basic Profile 1.1, section 4.7.19).
+const answerSuffix = "Response"
+
+// A Message is the content of an envelope.
+type Message struct {
+	Answer bool   // the answer to a request, not a request
+	Shape  Shape  // says which of the fields below counts
+	Bundle Bundle // of ShapeBeans
+	Text   String // of ShapeText
+}
+
+// A Bundle is four beans and an array of strings.
+type Bundle struct {
+	A, B, C, D Bean
+	Items      []String
+}
+
+// A Bean is a record of simple values.
+type Bean struct {
+	Nil       bool // xsi:nil, or absent; the other fields do not count
+	ID        int32
+	FirstName String
+	LastName  String
+	City      String
+	Balance   float64
+	Active    bool
+}
+
+// A String is a text that may be nil, which is not the same as empty. A reader takes an
+// absent element and one with xsi:nil for nil; a writer writes xsi:nil.
+type String struct {
+	Value string
+	Nil   bool
+}
+
+// Equal tells whether both messages have the same content; whether they are a request or
+// an answer does not count.
+func (m *Message) Equal(o *Message) bool {
+	switch {
+	case m.Shape != o.Shape:
+		return false
+	case m.Shape == ShapeText:
+		return m.Text == o.Text
+	default:
+		return m.Bundle.equal(&o.Bundle)
+	}
+}
+
+func (b *Bundle) equal(o *Bundle) bool {
+	return b.A.equal(&o.A) && b.B.equal(&o.B) && b.C.equal(&o.C) && b.D.equal(&o.D) && slices.Equal(b.Items, o.Items)
+}
+
+func (b *Bean) equal(o *Bean) bool {
+	if b.Nil || o.Nil {
+		return b.Nil == o.Nil
+	}
+	return b.ID == o.ID && b.Active == o.Active && sameFloat(b.Balance, o.Balance) &&
+		b.FirstName == o.FirstName && b.LastName == o.LastName && b.City == o.City
+}
+
+// sameFloat takes not-a-number for equal to itself, as a value that travels is.
+func sameFloat(a, b float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b)
+}

@@ -1,0 +1,192 @@
+package envelope
+
+import "strings"
+
+// A reader is the stream model: it goes through the tokens and puts each value where it
+// belongs. The strings of one message share one block of memory, so that a message costs
+// one allocation.
+type reader struct {
+	scanner *Scanner
+	text    strings.Builder
+	room    int // the text of the last message took so many bytes
+}
+
+func (r *reader) read(doc []byte, m *Message) error {
+	r.text.Reset()
+	r.text.Grow(min(r.room, len(doc)))
+	err := r.document(doc, m)
+	r.room = r.text.Len()
+	return err
+}
+
+// document reads the whole document. A fault is told only once the rest is known to be
+// well-formed.
+func (r *reader) document(doc []byte, m *Message) error {
+	if err := r.scanner.Reset(doc); err != nil {
+		return err
+	}
+	if err := r.root(); err != nil {
+		return err
+	}
+	fault, err := r.parts(m)
+	if err != nil {
+		return err
+	}
+	if _, err := r.scanner.Next(); err != nil { // to the end: there is no second root
+		return err
+	}
+	if fault != nil {
+		return fault
+	}
+	return nil
+}
+
+// root goes to the envelope's start tag and checks its version.
+func (r *reader) root() error {
+	s := r.scanner
+	if _, err := s.Next(); err != nil {
+		return err
+	}
+	switch {
+	case string(s.Local()) != "Envelope":
+		return r.wrong(reasonNotEnvelope)
+	case s.Space() != SOAP11Space:
+		return &Error{Code: CodeVersionMismatch, Offset: s.pos, Reason: reasonVersion(s.URI())}
+	}
+	return nil
+}
+
+// parts reads the header, which may be absent, the body, and what may follow it: elements
+// of other namespaces, which mean nothing here (SOAP 1.1, section 4).
+func (r *reader) parts(m *Message) (*Fault, error) {
+	s := r.scanner
+	var fault *Fault
+	headed, body := false, false
+	for {
+		more, err := r.child()
+		if err != nil {
+			return nil, err
+		}
+		soap := s.Space() == SOAP11Space
+		switch {
+		case !more && !body:
+			return nil, r.wrong(reasonNoBody)
+		case !more:
+			return fault, nil
+		case soap && !body && string(s.Local()) == "Body":
+			body = true
+			fault, err = r.body(m)
+		case soap && !body && !headed && string(s.Local()) == "Header":
+			headed = true
+			err = r.header()
+		case body && !soap && s.Space() != NoSpace:
+			err = r.skip()
+		default:
+			err = r.wrong(reasonElement(s.Local(), "the envelope"))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// header passes over the blocks of the header and refuses one that has to be understood.
+func (r *reader) header() error {
+	s := r.scanner
+	for {
+		more, err := r.child()
+		if err != nil || !more {
+			return err
+		}
+		must, _ := s.Attr(SOAP11Space, "mustUnderstand")
+		actor, _ := s.Attr(SOAP11Space, "actor")
+		if refuses(string(must), string(actor)) {
+			return &Error{Code: CodeMustUnderstand, Offset: s.pos, Reason: reasonHeader(s.Local())}
+		}
+		if err := r.skip(); err != nil {
+			return err
+		}
+	}
+}
+
+// body reads the one element of the body, an operation or a fault.
+func (r *reader) body(m *Message) (*Fault, error) {
+	s := r.scanner
+	more, err := r.child()
+	if err != nil {
+		return nil, err
+	}
+	if !more {
+		return nil, r.wrong(reasonNoPayload)
+	}
+	var fault *Fault
+	if s.Space() == SOAP11Space && string(s.Local()) == "Fault" {
+		fault, err = r.fault()
+	} else {
+		err = r.operation(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if more, err = r.child(); err == nil && more {
+		err = r.wrong(reasonTwo)
+	}
+	return fault, err
+}
+
+// operation reads the element that is named after the operation and its parameter.
+func (r *reader) operation(m *Message) error {
+	s := r.scanner
+	ok := false
+	if m.Shape, m.Answer, ok = operation(s.Local()); !ok || s.Space() != EchoSpace {
+		return r.wrong(reasonElement(s.Local(), "the body"))
+	}
+	more, err := r.child()
+	switch {
+	case err != nil:
+		return err
+	case !more || s.Space() != EchoSpace || !m.isParameter(s.Local()):
+		return r.wrong(reasonNoParameter)
+	case m.Shape == ShapeText:
+		err = r.string(&m.Text)
+	default:
+		err = r.bundle(&m.Bundle)
+	}
+	if err != nil {
+		return err
+	}
+	if more, err = r.child(); err == nil && more {
+		err = r.wrong(reasonNoParameter)
+	}
+	return err
+}
+
+// child goes to the next element inside the current one, or to its end, and refuses text.
+func (r *reader) child() (bool, error) {
+	for {
+		kind, err := r.scanner.Next()
+		switch {
+		case err != nil:
+			return false, err
+		case kind != Chars:
+			return kind == StartTag, nil
+		case !r.scanner.Blank():
+			return false, r.wrong(reasonStrayText)
+		}
+	}
+}
+
+// skip goes to the end of the current element.
+func (r *reader) skip() error {
+	for depth := r.scanner.Depth(); r.scanner.Depth() >= depth; {
+		if _, err := r.scanner.Next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrong makes the error of a well-formed document that is not what it should be.
+func (r *reader) wrong(reason string) error {
+	return &Error{Code: CodeClient, Offset: r.scanner.pos, Reason: reason}
+}
