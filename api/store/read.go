@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"benchd/worker/bench"
+)
+
+// Run gives a run with its trials, or NotFound, unknown_run.
+func (s *Store) Run(ctx context.Context, id string) (bench.Run, error) {
+	var run bench.Run
+	err := s.read(ctx, "read run", func(t *tx) (err error) {
+		run, err = t.wholeRun(id)
+		return err
+	})
+	return run, err
+}
+
+// read runs fn on one state of the database, so that a run and its trials fit together.
+func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
+	t := &tx{store: s, ctx: ctx, pool: s.reader}
+	inner, err := s.reader.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fail(op, err)
+	}
+	t.tx = inner
+	defer inner.Rollback() //nolint:errcheck // nothing was written
+	if err := fn(t); err != nil {
+		return fail(op, err)
+	}
+	t.prepareFresh()
+	return nil
+}
+
+// runColumns are what scanRun reads.
+const runColumns = "r.seq, r.id, r.state, r.reason, r.spec, r.hosts, r.created, r.started, r.finished, r.done, r.total"
+
+// scanRun reads runColumns into a run without trials.
+func scanRun(scan func(...any) error) (seq int64, run bench.Run, err error) {
+	var spec, hosts []byte
+	var created int64
+	var started, finished sql.NullInt64
+	if err := scan(&seq, &run.ID, &run.State, &run.Reason, &spec, &hosts, &created, &started, &finished, &run.Progress.Done, &run.Progress.Total); err != nil {
+		return 0, run, err
+	}
+	if err := errors.Join(json.Unmarshal(spec, &run.Spec), json.Unmarshal(hosts, &run.Hosts)); err != nil {
+		return 0, run, fmt.Errorf("read spec of run %s: %w", run.ID, err)
+	}
+	run.Created, run.Started, run.Finished = timeOf(created), timeOrNil(started), timeOrNil(finished)
+	if run.Progress.Total > 0 {
+		run.Progress.Percent = float64(1000*run.Progress.Done/run.Progress.Total) / 10
+	}
+	return seq, run, nil
+}
+
+// wholeRun reads a run with its trials.
+func (t *tx) wholeRun(id string) (bench.Run, error) {
+	seq, run, err := scanRun(t.row("SELECT "+runColumns+" FROM runs r WHERE r.id = ?", id).Scan)
+	if isNoRows(err) {
+		return run, unknownRun(id)
+	}
+	if err != nil {
+		return run, err
+	}
+	run.Trials = make([]bench.Trial, 0, run.Progress.Total)
+	err = t.each("SELECT id, host, kernel, params, state, attempt, error, started, finished FROM trials WHERE run = ? ORDER BY ordinal", []any{seq}, func(r *sql.Rows) error {
+		tr, err := scanTrial(r)
+		run.Trials = append(run.Trials, tr)
+		return err
+	})
+	run.Progress = bench.ComputeProgress(run.Spec.Plan, run.Trials)
+	return run, err
+}
+
+func scanTrial(r *sql.Rows) (bench.Trial, error) {
+	var t bench.Trial
+	var params, trialError sql.RawBytes
+	var started, finished sql.NullInt64
+	if err := r.Scan(&t.ID, &t.Host, &t.Kernel, &params, &t.State, &t.Attempt, &trialError, &started, &finished); err != nil {
+		return t, err
+	}
+	t.Started, t.Finished = timeOrNil(started), timeOrNil(finished)
+	if err := t.Params.UnmarshalJSON(params); err != nil {
+		return t, fmt.Errorf("read trial %s: %w", t.ID, err)
+	}
+	if trialError != nil {
+		t.Error = new(bench.TrialError)
+		if err := json.Unmarshal(trialError, t.Error); err != nil {
+			return t, fmt.Errorf("read error of trial %s: %w", t.ID, err)
+		}
+	}
+	return t, nil
+}
+
+// isNoRows tells that a query for one row found none.
+func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
