@@ -1,0 +1,93 @@
+package messaging_test
+
+import (
+	"net"
+	"sync"
+	"testing"
+)
+
+// A proxy is a wire between a lane and its broker that a test can cut and stall.
+type proxy struct {
+	addr     string
+	listener net.Listener
+	target   string
+
+	mu    sync.Mutex
+	calls int
+	conns []net.Conn
+	gate  sync.RWMutex // held while the wire stalls
+	all   sync.WaitGroup
+}
+
+// newProxy listens on a random loopback port until the test ends.
+func newProxy(tb testing.TB, target string) *proxy {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := &proxy{addr: l.Addr().String(), listener: l, target: target}
+	p.all.Go(p.accept)
+	tb.Cleanup(func() {
+		_ = l.Close() // a test's wire need not end in order
+		p.cut()
+		p.all.Wait()
+	})
+	return p
+}
+
+func (p *proxy) accept() {
+	for {
+		near, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", p.target)
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.calls++
+		p.conns = append(p.conns, near, far)
+		p.mu.Unlock()
+		p.all.Go(func() { p.pump(far, near) })
+		p.all.Go(func() { p.pump(near, far) })
+	}
+}
+
+// pump copies one direction until an end is closed, and then closes the other.
+func (p *proxy) pump(to, from net.Conn) {
+	defer func() { _ = to.Close() }()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		p.gate.RLock()
+		_, failed := to.Write(buf[:n])
+		p.gate.RUnlock()
+		if err != nil || failed != nil {
+			return
+		}
+	}
+}
+
+// cut closes every connection there is.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		_ = c.Close()
+	}
+	p.conns = nil
+}
+
+// hold lets nothing more through; release lets everything through that has piled up.
+func (p *proxy) hold()    { p.gate.Lock() }
+func (p *proxy) release() { p.gate.Unlock() }
+
+// accepted is how many connections were made.
+func (p *proxy) accepted() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls
+}
