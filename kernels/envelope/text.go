@@ -19,6 +19,7 @@ const (
 func (s *Scanner) text() (Kind, error) {
 	doc, i := s.doc, s.pos
 	f := asIs
+	i += plainRun(doc, i)
 	for i < len(doc) {
 		c := doc[i]
 		switch {
@@ -34,6 +35,7 @@ func (s *Scanner) text() (Kind, error) {
 				return 0, err
 			}
 			i, f = next, inText
+			i += plainRun(doc, i)
 		case c == '\r':
 			i, f = i+1, inText
 		case c == ']':
@@ -47,6 +49,7 @@ func (s *Scanner) text() (Kind, error) {
 				return 0, s.errorf(i, "a character that XML cannot hold")
 			}
 			i += width
+			i += plainRun(doc, i)
 		}
 	}
 	s.pos = i

@@ -134,7 +134,7 @@ func appendDouble(dst []byte, v float64) []byte {
 // section 2.11).
 func appendText(dst []byte, s string) []byte {
 	from := 0
-	for i := 0; i < len(s); {
+	for i := plainRun(s, 0); i < len(s); {
 		if plain[s[i]] {
 			i++
 			continue
@@ -146,6 +146,7 @@ func appendText(dst []byte, s string) []byte {
 			from = i + width
 		}
 		i += width
+		i += plainRun(s, i)
 	}
 	return append(dst, s[from:]...)
 }

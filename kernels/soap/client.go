@@ -1,0 +1,263 @@
+package soap
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of an answer and of its head.
+const (
+	answerLimit = 8 << 20
+	headRoom    = 64 << 10
+)
+
+// A client sends requests over one connection, which it keeps, and makes a new one when the
+// service has closed it. net/http.Transport would do the same with two goroutines for each
+// connection and several times the allocations; what a client costs is part of the figure.
+//
+// One goroutine uses it; only interrupt may come from another.
+type client struct {
+	addr string // host:port
+	head string // the request's head up to the value of Content-Length
+
+	request http.Request // what the answers are answers to
+	out     []byte       // room for the head, and the body behind it
+	in      []byte       // the body of the last answer
+	kind    string       // its content type
+	limited io.LimitedReader
+	reader  *bufio.Reader
+	served  bool // the connection has carried an answer
+
+	mu      sync.Mutex // held to change, or to read in interrupt:
+	conn    net.Conn   // nil when there is none
+	watched *watch     // nil when no context is
+}
+
+// lengthRoom is room for the value of Content-Length and the empty line.
+const lengthRoom = 24
+
+// newClient makes a client of the service at a URL or host:port.
+func newClient(addr, action string) (*client, error) {
+	if !strings.Contains(addr, "://") {
+		addr = "http://" + addr + Path
+	}
+	u, err := url.Parse(addr)
+	if err != nil || u.Scheme != "http" || u.Port() == "" {
+		return nil, fmt.Errorf("the address of the service is %q; it must be like http://127.0.0.1:8080%s", addr, Path)
+	}
+	head := "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\nUser-Agent: benchd\r\nContent-Type: " + mediaType +
+		"\r\nSOAPAction: \"" + action + "\"\r\nContent-Length: "
+	c := &client{addr: u.Host, head: head, request: http.Request{Method: http.MethodPost}}
+	c.reader = bufio.NewReaderSize(&c.limited, 16<<10)
+	return c, nil
+}
+
+// body returns the empty slice to append the body of the next request to: behind the room
+// for its head, so that both are sent with one write and nothing is moved.
+func (c *client) body() []byte {
+	return slices.Grow(c.out[:0], len(c.head)+lengthRoom)[:len(c.head)+lengthRoom]
+}
+
+// frame writes the head in front of the body and returns the whole request.
+func (c *client) frame(out []byte) []byte {
+	c.out = out
+	room := len(c.head) + lengthRoom
+	var tail [lengthRoom]byte
+	end := append(strconv.AppendInt(tail[:0], int64(len(out)-room), 10), "\r\n\r\n"...)
+	begin := room - len(end) - len(c.head)
+	copy(out[begin:], c.head)
+	copy(out[begin+len(c.head):], end)
+	return out[begin:]
+}
+
+// call sends the request that was appended to body and returns the status and the body of
+// the answer, which are valid until the next call.
+//
+// A service may close a connection between two calls. If it has, which shows before the
+// first byte of an answer, the call is made once more on a new connection.
+func (c *client) call(ctx context.Context, out []byte) (status int, answer []byte, err error) {
+	request := c.frame(out)
+	for {
+		served := c.conn != nil && c.served
+		if c.conn == nil {
+			if err := c.connect(ctx); err != nil {
+				return 0, nil, err
+			}
+		}
+		begun := false
+		status, begun, err = c.exchange(request)
+		if err == nil {
+			return status, c.in, nil
+		}
+		c.drop()
+		switch {
+		case ctx.Err() != nil:
+			return 0, nil, fmt.Errorf("call the SOAP service: %w", ctx.Err())
+		case !served || begun || !isCut(err):
+			return 0, nil, failure("call the SOAP service", err)
+		}
+	}
+}
+
+// exchange writes the request and reads the answer. It tells whether an answer has begun.
+func (c *client) exchange(request []byte) (status int, begun bool, err error) {
+	c.limited.N = answerLimit + headRoom
+	if _, err := c.conn.Write(request); err != nil {
+		return 0, false, err
+	}
+	if _, err := c.reader.Peek(1); err != nil {
+		return 0, false, err
+	}
+	resp, err := c.response()
+	if err != nil {
+		return 0, true, err
+	}
+	c.in, err = readAll(resp.Body, c.room(resp.ContentLength), answerLimit)
+	if err == nil && len(c.in) > answerLimit {
+		err = malformed("the answer is longer than %d bytes", answerLimit)
+	}
+	if err != nil {
+		return 0, true, err
+	}
+	_ = resp.Body.Close() // it is at its end
+	c.served, c.kind = true, resp.Header.Get("Content-Type")
+	if resp.Close || c.reader.Buffered() > 0 { // what is there unasked for belongs to no call
+		c.drop()
+	}
+	return resp.StatusCode, true, nil
+}
+
+// room returns the slice to read an answer into, large enough for one of the given length.
+func (c *client) room(length int64) []byte {
+	if length < 0 || length > answerLimit {
+		return c.in[:0]
+	}
+	return slices.Grow(c.in[:0], int(length)+1)
+}
+
+// response reads the head of the answer and passes over interim ones.
+func (c *client) response() (*http.Response, error) {
+	for {
+		resp, err := http.ReadResponse(c.reader, &c.request)
+		switch {
+		case err != nil && c.limited.N <= 0:
+			return nil, malformed("the head of the answer is longer than %d bytes", headRoom)
+		case err != nil && (isCut(err) || isTimeout(err)):
+			return nil, err
+		case err != nil:
+			return nil, malformed("the answer is not HTTP: %v", err)
+		case resp.StatusCode == http.StatusSwitchingProtocols:
+			return nil, malformed("the service switches protocols unasked")
+		case resp.StatusCode >= http.StatusOK:
+			return resp, nil
+		}
+	}
+}
+
+// connect makes the connection. TCP_NODELAY is set, so that no answer waits for an
+// acknowledgement.
+func (c *client) connect(ctx context.Context) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", c.addr)
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("connect to the SOAP service: %w", ctx.Err())
+		}
+		return failure("connect to the SOAP service", err)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if err := tcp.SetNoDelay(true); err != nil {
+			return errors.Join(failure("connect to the SOAP service", err), conn.Close())
+		}
+	}
+	c.limited.R, c.served = conn, false
+	c.reader.Reset(&c.limited)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = conn
+	c.bound()
+	return nil
+}
+
+// bound ends the connection's operations if the watched context is done, and lets them take
+// their time if not. The caller holds the lock.
+func (c *client) bound() {
+	if c.conn == nil || c.watched == nil {
+		return
+	}
+	var deadline time.Time // none
+	if c.watched.ctx.Err() != nil {
+		deadline = longAgo
+	}
+	_ = c.conn.SetDeadline(deadline) // fails only on a closed connection, where all operations fail
+}
+
+// longAgo is a deadline that has passed.
+var longAgo = time.Unix(1, 0)
+
+// A watch is a context whose end ends the calls.
+type watch struct {
+	ctx  context.Context
+	stop func() bool
+}
+
+// watch makes the calls that follow end with ctx. To watch the same context again costs
+// nothing, so that calls asked for one at a time are not dearer than many at once.
+func (c *client) watch(ctx context.Context) {
+	if c.watched != nil && c.watched.ctx.Done() == ctx.Done() {
+		return
+	}
+	c.unwatch()
+	w := &watch{ctx: ctx}
+	c.mu.Lock()
+	c.watched = w
+	c.bound()
+	c.mu.Unlock()
+	w.stop = context.AfterFunc(ctx, func() { c.interrupt(w) })
+}
+
+// unwatch lets go of the watched context.
+func (c *client) unwatch() {
+	if c.watched == nil {
+		return
+	}
+	c.watched.stop()
+	c.mu.Lock()
+	c.watched = nil
+	c.mu.Unlock()
+}
+
+// interrupt ends what the connection is doing, if w is still what is being watched.
+func (c *client) interrupt(w *watch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watched == w {
+		c.bound()
+	}
+}
+
+// drop closes the connection.
+func (c *client) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn != nil {
+		_ = c.conn.Close() // nothing is waiting to be written
+		c.conn = nil
+	}
+}
+
+// close gives back what the client holds.
+func (c *client) close() {
+	c.unwatch()
+	c.drop()
+}

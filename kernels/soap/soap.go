@@ -1,0 +1,94 @@
+// Package soap measures SOAP calls over HTTP.
+//
+// The kernel soap.echo calls a service that reads the request into values and writes an
+// answer of its own from them; the client reads the answer into values and compares them
+// with what it sent. Both sides use the message model that is asked for, and both really
+// decode and encode each message: no bytes are copied from a request to an answer, and no
+// request is kept ready-made.
+//
+// The embedded service is one of net/http. The client speaks HTTP/1.1 on a connection of
+// its own for each lane, with the answers read by net/http.
+package soap
+
+import (
+	"context"
+	"fmt"
+
+	"benchd/kernels"
+	"benchd/kernels/envelope"
+)
+
+// Family returns the kernels of this family.
+func Family() kernels.Family {
+	return kernels.Family{
+		Name:    "soap",
+		Title:   "Calls of a SOAP service over HTTP.",
+		Kernels: []kernels.Kernel{Echo{}},
+	}
+}
+
+// Echo is the kernel soap.echo. It is a kernels.Server too: its service runs apart from
+// its clients.
+type Echo struct{}
+
+var _ kernels.Server = Echo{}
+
+// maxClients bounds the lanes, each of which holds a connection.
+const maxClients = 4096
+
+// Info describes the kernel.
+func (Echo) Info() kernels.Info {
+	return kernels.Info{
+		Name:      "soap.echo",
+		Title:     "Calls of a SOAP 1.1 service over HTTP that sends back what it was sent.",
+		Operation: "one call: request and answer written, sent, read and compared",
+		Unit:      "call/s",
+		Noun:      "call",
+		Lanes:     "clients",
+		Params: []kernels.Param{
+			{
+				Name: "payload", Kind: kernels.Word, Default: "beans", Values: []string{"beans"},
+				Doc: "What the envelope holds: four beans and an array of strings.",
+			},
+			{
+				Name: "size", Kind: kernels.Size, Default: "2.2KB", Values: []string{"2.2KB"},
+				Doc: "The size of the whole envelope of the request.",
+			},
+			{
+				Name: "model", Kind: kernels.Word, Default: string(envelope.Stream),
+				Values: []string{string(envelope.Stream), string(envelope.DOM)},
+				Doc:    "How both sides read and write messages: as a stream, or as a tree.",
+			},
+			{
+				Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: maxClients,
+				Doc: "How many clients call at the same time, each on a connection of its own.",
+			},
+		},
+	}
+}
+
+// payloadSeed makes the message: the same in every run, so that results can be compared.
+const payloadSeed = 1
+
+// Open connects one client with the service at the parameter kernels.Addr, a URL or
+// host:port.
+func (Echo) Open(ctx context.Context, p kernels.Params) (kernels.Trial, error) {
+	codec, err := newCodec(p)
+	if err != nil {
+		return nil, fmt.Errorf("open soap.echo: %w", err)
+	}
+	sent := envelope.Beans(payloadSeed)
+	conn, err := newClient(p[kernels.Addr], sent.Shape.Action())
+	if err != nil {
+		return nil, fmt.Errorf("open soap.echo: %w", err)
+	}
+	if err := conn.connect(ctx); err != nil {
+		return nil, fmt.Errorf("open soap.echo: %w", err)
+	}
+	return &trial{client: conn, codec: codec, sent: sent}, nil
+}
+
+// newCodec makes the codec for the model asked.
+func newCodec(p kernels.Params) (*envelope.Codec, error) {
+	return envelope.NewCodec(envelope.Model(p.Word("model")), envelope.DefaultLimits())
+}

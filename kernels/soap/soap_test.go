@@ -1,0 +1,18 @@
+package soap_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"benchd/kernels/kerneltest"
+	"benchd/kernels/soap"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestEcho(t *testing.T) {
+	for _, k := range soap.Family().Kernels {
+		t.Run(k.Info().Name, func(t *testing.T) { kerneltest.Run(t, k) })
+	}
+}

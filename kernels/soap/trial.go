@@ -1,0 +1,120 @@
+package soap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"time"
+
+	"benchd/kernels"
+	"benchd/kernels/envelope"
+)
+
+// A trial is one client at work.
+type trial struct {
+	client *client
+	codec  *envelope.Codec
+	sent   envelope.Message
+	got    envelope.Message
+}
+
+var _ kernels.Checker = (*trial)(nil)
+
+// Do makes n calls, each of which writes the request anew, reads the whole answer and
+// compares every value of it with what was sent. It ends at the first that fails.
+func (t *trial) Do(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("call the SOAP service: %w", err)
+	}
+	t.client.watch(ctx)
+	for range n {
+		if err := t.call(ctx, &t.sent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call makes one call with m.
+func (t *trial) call(ctx context.Context, m *envelope.Message) error {
+	status, answer, err := t.client.call(ctx, t.codec.Append(t.client.body(), m))
+	if err != nil {
+		return err
+	}
+	err = t.codec.Decode(answer, &t.got)
+	var fault *envelope.Fault
+	switch {
+	case errors.As(err, &fault):
+		return &kernels.Failure{Class: classFault, Err: fault}
+	case status != http.StatusOK:
+		return malformed("the service answered with status %d and no fault", status)
+	case err != nil:
+		return malformed("the answer: %w", err)
+	case !t.got.Answer || !t.got.Equal(m):
+		return &kernels.Failure{Class: classMismatch, Err: errors.New("the answer is not what was sent")}
+	}
+	return nil
+}
+
+// checkTime is how long a check may take.
+const checkTime = 10 * time.Second
+
+// Check calls with what is hard to carry, reads the answer by the other model too, and then
+// makes an ordinary call and looks at its answer as closely.
+func (t *trial) Check() error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	t.client.watch(ctx)
+	defer t.client.unwatch()
+	hard := hardMessage()
+	for _, m := range []*envelope.Message{&hard, &t.sent} {
+		if err := t.call(ctx, m); err != nil {
+			return fmt.Errorf("check soap.echo: %w", err)
+		}
+		if err := t.look(m); err != nil {
+			return fmt.Errorf("check soap.echo: %w", err)
+		}
+	}
+	return nil
+}
+
+// look reads the last answer once more by both models and compares it with m.
+func (t *trial) look(m *envelope.Message) error {
+	for _, model := range []envelope.Model{envelope.Stream, envelope.DOM} {
+		codec, err := envelope.NewCodec(model, envelope.DefaultLimits())
+		if err != nil {
+			return err
+		}
+		var got envelope.Message
+		if err := codec.Decode(t.client.in, &got); err != nil {
+			return fmt.Errorf("read the answer by %s: %w", model, err)
+		}
+		if !got.Equal(m) {
+			return fmt.Errorf("the answer, read by %s, is not what was sent", model)
+		}
+	}
+	kind, _, err := mime.ParseMediaType(t.client.kind)
+	if err != nil || kind != "text/xml" {
+		return fmt.Errorf("the answer's content type is %q; SOAP 1.1 is sent as text/xml", t.client.kind)
+	}
+	return nil
+}
+
+// hardMessage has what careless services lose: markup in text, line ends, white space at
+// both ends, letters of several lengths, what is nil, what is empty, an array without items.
+func hardMessage() envelope.Message {
+	return envelope.Message{Shape: envelope.ShapeBeans, Bundle: envelope.Bundle{
+		A: envelope.Bean{ID: -1 << 31, FirstName: envelope.String{Value: `<a href="x">&amp;]]>'`}, Balance: 5e-324},
+		B: envelope.Bean{ID: 1<<31 - 1, LastName: envelope.String{Value: " \t\r\n\r Žluťoučký 馬 🐎 "}, Balance: -1.7976931348623157e308},
+		C: envelope.Bean{FirstName: envelope.String{Nil: true}, City: envelope.String{Nil: true}, Active: true},
+		D: envelope.Bean{Nil: true},
+	}}
+}
+
+// Close closes the connection.
+func (t *trial) Close() error {
+	t.client.close()
+	return nil
+}
