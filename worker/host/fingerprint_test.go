@@ -74,11 +74,11 @@ func TestFingerprintTellsMachinesApart(t *testing.T) {
 	for _, row := range rows {
 		machine, _ := load(t, "testdata/intel-metal.txtar")
 		replace(t, machine, row.file, row.old, row.with)
-		print := read(machine).Fingerprint
-		if other, ok := seen[print]; ok {
-			t.Errorf("%s has the fingerprint %s of %s", row.name, print, other)
+		got := read(machine).Fingerprint
+		if other, ok := seen[got]; ok {
+			t.Errorf("%s has the fingerprint %s of %s", row.name, got, other)
 		}
-		seen[print] = row.name
+		seen[got] = row.name
 	}
 	machine, _ := load(t, "testdata/intel-metal.txtar")
 	if s := host.Read(t.Context(), host.Options{Root: machine, Build: "v2.0.0"}); seen[s.Fingerprint] != "" {
@@ -89,13 +89,13 @@ func TestFingerprintTellsMachinesApart(t *testing.T) {
 func TestFingerprintShape(t *testing.T) {
 	t.Parallel()
 	threads, digits := bench.Facts{Threads: 4}, regexp.MustCompile(`^[0-9a-f]{16}$`)
-	if print := host.Fingerprint(threads); !digits.MatchString(print) {
-		t.Errorf("fingerprint %q is not 16 hexadecimal digits", print)
+	if got := host.Fingerprint(threads); !digits.MatchString(got) {
+		t.Errorf("fingerprint %q is not 16 hexadecimal digits", got)
 	}
 	broken := math.Inf(1)
 	threads.CgroupCPU = &broken
-	if print := host.Fingerprint(threads); print != "" {
-		t.Errorf("facts that are no JSON have the fingerprint %q", print)
+	if got := host.Fingerprint(threads); got != "" {
+		t.Errorf("facts that are no JSON have the fingerprint %q", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -72,13 +73,8 @@ func store(t *testing.T, name, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files []txtar.File
-	for _, f := range archive.Files {
-		if f.Name != wantFile {
-			files = append(files, f)
-		}
-	}
-	archive.Files = append(files, txtar.File{Name: wantFile, Data: []byte(got)})
+	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == wantFile })
+	archive.Files = append(archive.Files, txtar.File{Name: wantFile, Data: []byte(got)})
 	if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
 		t.Fatal(err)
 	}

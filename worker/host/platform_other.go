@@ -85,7 +85,7 @@ func readSoftware(ctx context.Context, s *bench.HostSnapshot) {
 	}
 	note(s, "distribution", &f.Distribution, text("distribution", squeeze(info.Platform+" "+info.PlatformVersion)))
 	note(s, "kernel", &f.Kernel, text("kernel's version", info.KernelVersion))
-	virtual := ""
+	virtual := chipHypervisor()
 	if info.VirtualizationRole == "guest" {
 		virtual = info.VirtualizationSystem
 	}
