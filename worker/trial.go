@@ -165,6 +165,7 @@ func (w *Worker) client(ctx context.Context, a *assembly, job child.Job, lock *c
 	p.Stop(grace)
 	switch {
 	case !ok:
+		w.Logger.Error("a child died", "trial", a.order.Trial, "kernel", job.Kernel, "stderr", p.Stderr())
 		return p.Died()
 	case e.Failure != nil:
 		return e.Failure

@@ -39,6 +39,9 @@ type TrialResult struct {
 	Validity Validity       `json:"validity"`
 }
 
+// Case returns the trial's case.
+func (t TrialResult) Case() Case { return Case{Kernel: t.Kernel, Params: t.Params} }
+
 // A Score is a figure with its unit, its interval and the number of samples behind it.
 type Score struct {
 	Metric     string   `json:"metric" example:"throughput"`

@@ -27,7 +27,7 @@ type Process struct {
 	cmd    *exec.Cmd
 	job    io.WriteCloser
 	events chan Event
-	errout *tail
+	errout *head
 	done   chan struct{} // closed once the child is reaped and its output read
 	err    error         // of Wait; valid once done is closed
 }
@@ -43,7 +43,7 @@ func (s Starter) Start(job Job, lock *Lock) (*Process, error) {
 	cmd.Dir = os.TempDir()
 	isolate(cmd)
 	lock.pass(cmd)
-	p := &Process{cmd: cmd, events: make(chan Event, 16), errout: &tail{}, done: make(chan struct{})}
+	p := &Process{cmd: cmd, events: make(chan Event, 16), errout: &head{}, done: make(chan struct{})}
 	cmd.Stderr = p.errout
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -143,11 +143,14 @@ func (p *Process) Died() *Failure {
 	if p.err != nil {
 		msg += ": " + p.err.Error()
 	}
-	if s := p.errout.String(); s != "" {
-		msg += "; it last wrote: " + s
+	if s := p.errout.reason(); s != "" {
+		msg += "; it wrote: " + s
 	}
 	return &Failure{Code: "child_died", Message: msg}
 }
+
+// Stderr is the beginning of what the child wrote to its standard error, for the log.
+func (p *Process) Stderr() string { return p.errout.String() }
 
 // Await reads events until one satisfies want, the child ends, or ctx does.
 func (p *Process) Await(ctx context.Context, want func(Event) bool) (Event, bool, error) {
@@ -181,28 +184,33 @@ func environment() []string {
 	return env
 }
 
-// tail keeps the last bytes written to it.
-type tail struct {
+// head keeps the first bytes written to it: a program of Go that dies says why in its first
+// lines and then shows where.
+type head struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
-const tailSize = 2048
+const headSize = 16 << 10
 
-// Write keeps the end of what is written.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, b...)
-	if n := len(t.buf) - tailSize; n > 0 {
-		t.buf = append(t.buf[:0], t.buf[n:]...)
-	}
+// Write keeps what there is room for and takes the rest without keeping it.
+func (h *head) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.buf = append(h.buf, b[:min(len(b), headSize-len(h.buf))]...)
 	return len(b), nil
 }
 
 // String returns what was kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(strings.ToValidUTF8(string(t.buf), "?"))
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.TrimSpace(strings.ToValidUTF8(string(h.buf), "?"))
+}
+
+// reason returns the lines before the first empty one, where a stack begins, on one line.
+func (h *head) reason() string {
+	text, _, _ := strings.Cut(h.String(), "\n\n")
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[:min(len(lines), 4)], " ")
 }

@@ -1,0 +1,158 @@
+// Command benchd is a benchmark service: a client posts a run over HTTP, a worker on the
+// target host measures it in processes of its own, and the result comes back as JSON.
+//
+// This package reads the command line and wires the parts together; it is the only one that
+// reads the environment, prints, or ends the process.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"benchd/kernels/catalog"
+	"benchd/worker/bench"
+	"benchd/worker/child"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == child.Arg {
+		os.Exit(child.Main(catalog.Families(), os.Stdin, os.Stdout))
+	}
+	os.Exit(command(os.Args[1:], terminal{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // a run that did not succeed
+	exitUsage       = 2   // a command, a request or a service that cannot be
+	exitInterrupted = 130 // a run that was interrupted at the keyboard
+)
+
+// A terminal is where a command reads and writes.
+type terminal struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// interactive tells whether a person reads what goes to w.
+func interactive(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// commands is the command line.
+type commands struct {
+	Run     runCommand     `cmd:"" help:"Measure here and now: a suite, kernels, or a request file; print a table and write the result."`
+	Serve   serveCommand   `cmd:"" help:"Start the whole service in one process: API, worker, and where none is given Redis and a SQLite file."`
+	API     apiCommand     `cmd:"" name:"api" help:"Start the API alone, for workers on other hosts."`
+	Worker  workerCommand  `cmd:"" help:"Start the worker of this host, for an API elsewhere."`
+	Submit  submitCommand  `cmd:"" help:"Post a request to a service and print the run."`
+	List    listCommand    `cmd:"" help:"List the runs of a service, newest first."`
+	Get     getCommand     `cmd:"" help:"Show a run of a service."`
+	Results resultsCommand `cmd:"" help:"Fetch the result of a run."`
+	Cancel  cancelCommand  `cmd:"" help:"Cancel a run."`
+	Kernels kernelsCommand `cmd:"" help:"List the kernels and their parameters."`
+	Hosts   hostsCommand   `cmd:"" help:"List the hosts of a service."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+
+	LogLevel  slog.Level `help:"Least level that is logged: debug, info, warn, error." default:"info" env:"BENCHD_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat string     `help:"How logs are written: text, json, or auto for text on a terminal." enum:"auto,text,json" default:"auto" env:"BENCHD_LOG_FORMAT"`
+}
+
+// exitError is an error with an exit code of its own.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e exitError) Error() string { return e.err.Error() }
+func (e exitError) Unwrap() error { return e.err }
+
+// command runs one command and returns its exit code.
+func command(args []string, t terminal) int {
+	var c commands
+	exit := -1
+	parser, err := kong.New(&c, kong.Name("benchd"), kong.Description("A benchmark service: measures kernels on hosts, and says how sure it is."),
+		kong.Writers(t.out, t.err), kong.Vars{"lock": filepath.Join(os.TempDir(), "benchd.lock")}, kong.Exit(func(code int) { exit = code }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		panic(err) // the command line above is wrong in itself
+	}
+	parsed, err := parser.Parse(args)
+	if exit >= 0 { // help was asked for and is printed
+		return exit
+	}
+	if err != nil {
+		return complain(t, exitError{exitUsage, fmt.Errorf("%w; see benchd --help", err)})
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return complain(t, parsed.Run(t, logger(t.err, c.LogLevel, c.LogFormat)))
+}
+
+// complain prints an error as a sentence and gives its exit code.
+func complain(t terminal, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var exit exitError
+	code := exitFailed
+	switch {
+	case errors.As(err, &exit):
+		code = exit.code
+	case bench.AsError(err) != nil:
+		code = exitUsage
+	}
+	if text := err.Error(); text != "" {
+		_, _ = fmt.Fprintln(t.err, "benchd:", text)
+	}
+	return code
+}
+
+func logger(w io.Writer, level slog.Level, format string) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: level}
+	if format == "json" || format == "auto" && !interactive(w) {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(t terminal) error {
+	_, err := fmt.Fprintln(t.out, "benchd", version())
+	return err
+}
+
+// version is the module's version with the revision it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" || v == "(devel)" {
+		v = "devel"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			v += " " + s.Value[:12]
+		}
+	}
+	return v + " " + info.GoVersion
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+
+	"benchd/api"
+	"benchd/api/collect"
+	"benchd/api/store"
+	"benchd/kernels/catalog"
+	"benchd/worker"
+	"benchd/worker/bench"
+	"benchd/worker/queue"
+	"benchd/worker/queue/embedded"
+)
+
+// apiFlags say where the API listens and where it keeps its runs.
+type apiFlags struct {
+	Addr     string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:8080" env:"BENCHD_ADDR"`
+	Database string `help:"File of the SQLite database; by default benchd.db in the data folder." env:"BENCHD_DATABASE" placeholder:"FILE"`
+}
+
+// workerFlags say who the worker is and what it allows.
+type workerFlags struct {
+	Name      string            `help:"Name of this host; by default that of the machine." env:"BENCHD_NAME"`
+	Label     map[string]string `help:"Labels of this host, by which a run can ask for it." placeholder:"NAME=VALUE" env:"BENCHD_LABELS" mapsep:","`
+	Lock      string            `help:"File whose lock is this host's: one measurement at a time." default:"${lock}" env:"BENCHD_LOCK" placeholder:"FILE"`
+	Clients   int               `help:"Most clients that a request may ask for." default:"256" env:"BENCHD_MAX_CLIENTS"`
+	TrialTime time.Duration     `help:"Longest limit of a trial that a request may ask for." default:"1h" env:"BENCHD_MAX_TRIAL_TIME"`
+	Bytes     int64             `help:"Largest size in bytes that a request may ask for." default:"67108864" env:"BENCHD_MAX_BYTES"`
+	Memory    int64             `help:"Bytes of data a child process may have; 0 for no limit." default:"4294967296" env:"BENCHD_CHILD_MEMORY"`
+}
+
+// name is the host's name: the one given, or the machine's.
+func (f workerFlags) name() (string, error) {
+	if f.Name != "" {
+		return f.Name, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("read this machine's name (give --name): %w", err)
+	}
+	return name, nil
+}
+
+func (f workerFlags) limits() bench.Limits {
+	l := bench.DefaultLimits(runtime.NumCPU())
+	l.Clients, l.TrialTime, l.Bytes = f.Clients, bench.Duration(f.TrialTime), f.Bytes
+	return l
+}
+
+type serveCommand struct {
+	apiFlags
+	workerFlags
+	Redis string `help:"URL of the Redis to use; without it one runs inside this process." env:"BENCHD_REDIS" placeholder:"URL"`
+	Data  string `help:"Folder for the database and for results on their way." default:"data" env:"BENCHD_DATA" placeholder:"FOLDER"`
+}
+
+// Run serves until the process is told to end.
+func (c serveCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error {
+	s, err := start(ctx, service{
+		api: &c.apiFlags, worker: &c.workerFlags, redis: c.Redis, data: c.Data, log: log,
+	})
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	announce(t, s)
+	return s.wait()
+}
+
+type apiCommand struct {
+	apiFlags
+	Redis string `help:"URL of the Redis that carries orders and results." required:"" env:"BENCHD_REDIS" placeholder:"URL"`
+	Data  string `help:"Folder for the database." default:"data" env:"BENCHD_DATA" placeholder:"FOLDER"`
+}
+
+// Run serves until the process is told to end.
+func (c apiCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error {
+	s, err := start(ctx, service{api: &c.apiFlags, redis: c.Redis, data: c.Data, log: log})
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	announce(t, s)
+	return s.wait()
+}
+
+type workerCommand struct {
+	workerFlags
+	Redis string `help:"URL of the Redis that carries orders and results." required:"" env:"BENCHD_REDIS" placeholder:"URL"`
+	Data  string `help:"Folder for results on their way." default:"data" env:"BENCHD_DATA" placeholder:"FOLDER"`
+}
+
+// Run works until the process is told to end.
+func (c workerCommand) Run(ctx context.Context, _ terminal, log *slog.Logger) error {
+	s, err := start(ctx, service{worker: &c.workerFlags, redis: c.Redis, data: c.Data, log: log})
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	return s.wait()
+}
+
+func announce(t terminal, s *running) { _, _ = fmt.Fprintln(t.out, "benchd listens on", s.url) }
+
+// A service says which parts of benchd run in this process.
+type service struct {
+	api    *apiFlags    // nil: no API
+	worker *workerFlags // nil: no worker
+	redis  string       // URL; empty: one inside this process
+	data   string
+	log    *slog.Logger
+}
+
+// A running service.
+type running struct {
+	url   string // of the API
+	parts []func(context.Context) error
+	close []io.Closer // in the order of opening
+	ctx   context.Context
+}
+
+// start opens everything that can fail at the start, so that a wrong setting is told at once.
+func start(ctx context.Context, s service) (*running, error) {
+	r := &running{ctx: ctx}
+	if err := s.open(ctx, r); err != nil {
+		return nil, errors.Join(err, r.shut())
+	}
+	return r, nil
+}
+
+func (s service) open(ctx context.Context, r *running) error {
+	if err := os.MkdirAll(s.data, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	q, err := s.openQueue(ctx, r)
+	if err != nil {
+		return err
+	}
+	kernels := bench.NewCatalog(catalog.Families())
+	if s.api != nil {
+		if err := s.openAPI(ctx, r, q, kernels); err != nil {
+			return err
+		}
+	}
+	if s.worker != nil {
+		return s.openWorker(ctx, r, q, kernels)
+	}
+	return nil
+}
+
+// openQueue connects to Redis, starting one in this process when none is given.
+func (s service) openQueue(ctx context.Context, r *running) (*queue.Queue, error) {
+	o := queue.Options{URL: s.redis, Logger: s.log}
+	if s.redis == "" {
+		inside, err := embedded.Start(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		r.close = append(r.close, closer(inside.Close))
+		o.URL, o.Embedded = inside.URL(), true
+	}
+	q, err := queue.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r.close = append(r.close, q)
+	return q, nil
+}
+
+func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernels *bench.Catalog) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.api.Addr)
+	if err != nil {
+		return bench.Errorf(bench.Unavailable, "cannot_listen", "cannot listen on %s: %v; choose another --addr (port 0 takes a free one)", s.api.Addr, err)
+	}
+	r.close = append(r.close, closer(func() { _ = l.Close() })) // for a failure before it serves
+	database := s.api.Database
+	if database == "" {
+		database = filepath.Join(s.data, "benchd.db")
+	}
+	st, err := store.Open(ctx, database, s.log)
+	if err != nil {
+		return err
+	}
+	r.close = append(r.close, st)
+	col := collect.New(collect.Config{Store: st, Queue: q, Logger: s.log})
+	server := api.New(api.Config{
+		Runs: wakingStore{st, col}, Results: st, Hosts: st, Watch: st, Count: st, Queue: q,
+		Catalog: kernels, Limits: bench.DefaultLimits(runtime.NumCPU()), Logger: s.log, Version: version(),
+	})
+	r.url = "http://" + l.Addr().String()
+	r.parts = append(r.parts, col.Run, func(ctx context.Context) error { return server.Serve(ctx, l) })
+	return nil
+}
+
+// wakingStore lets the collector know of what was just posted.
+type wakingStore struct {
+	*store.Store
+	collector *collect.Collector
+}
+
+// CreateRun stores a run and has it sent to its hosts at once.
+func (w wakingStore) CreateRun(ctx context.Context, n store.NewRun) (bench.Run, bool, error) {
+	run, existed, err := w.Store.CreateRun(ctx, n)
+	if err == nil {
+		w.collector.Wake()
+	}
+	return run, existed, err
+}
+
+// CancelRun cancels a run and has its hosts told at once.
+func (w wakingStore) CancelRun(ctx context.Context, id string, why bench.CancelReason) (bench.Run, error) {
+	return w.collector.Cancel(ctx, id, why)
+}
+
+func (s service) openWorker(ctx context.Context, r *running, q *queue.Queue, kernels *bench.Catalog) error {
+	name, err := s.worker.name()
+	if err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program, to run it again for each fork: %w", err)
+	}
+	w, err := worker.New(ctx, worker.Config{
+		Name: name, Labels: s.worker.Label, Limits: s.worker.limits(), Version: version(),
+		Exe: exe, Data: s.data, Lock: s.worker.Lock, Memory: s.worker.Memory,
+		Catalog: kernels, Queue: q, Logger: s.log,
+	}, uuid.NewString())
+	if err != nil {
+		return err
+	}
+	r.parts = append(r.parts, w.Run)
+	return nil
+}
+
+// wait runs the parts until the context ends or one of them fails, ends the others, and
+// closes what was opened.
+func (r *running) wait() error {
+	ctx, stop := context.WithCancel(r.ctx)
+	defer stop()
+	ended := make(chan error, len(r.parts))
+	for _, part := range r.parts {
+		go func() {
+			err := part(ctx)
+			stop()
+			ended <- err
+		}()
+	}
+	var errs []error
+	for range r.parts {
+		errs = append(errs, <-ended)
+	}
+	return errors.Join(append(errs, r.shut())...)
+}
+
+// shut closes what was opened, the last first.
+func (r *running) shut() error {
+	var errs []error
+	for i := len(r.close) - 1; i >= 0; i-- {
+		errs = append(errs, r.close[i].Close())
+	}
+	return errors.Join(errs...)
+}
+
+// closer makes an io.Closer of a function that cannot fail.
+type closer func()
+
+// Close calls the function.
+func (c closer) Close() error { c(); return nil }

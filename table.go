@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"benchd/worker/bench"
+)
+
+// table prints the scores of a result with their intervals, composites included, and then
+// whatever is to be known before the figures are believed.
+func table(w io.Writer, r bench.Result) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintf(tw, "kernel\tparameters\tscore\tinterval\tunit\tn\tp50\tp99\n")
+	for _, t := range r.Trials {
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", t.Kernel, t.Params, scoreCells(t), latencyCell(t.Latency, "50"), latencyCell(t.Latency, "99"))
+	}
+	for _, c := range r.Composites {
+		_, _ = fmt.Fprintf(tw, "%s (composite)\t%s\t%s\t\t\n", c.Name, c.Params, figureCells(c.Score))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, notes(r))
+	return err
+}
+
+func scoreCells(t bench.TrialResult) string {
+	if t.Score == nil {
+		return fmt.Sprintf("%s\t\t\t", t.State)
+	}
+	return figureCells(*t.Score)
+}
+
+// figureCells are score, interval, unit and n.
+func figureCells(s bench.Score) string {
+	return fmt.Sprintf("%s\t%s\t%s\t%d", number(s.Value), interval(s), s.Unit, s.N)
+}
+
+// interval writes the bounds as distances from the value in percent: "-0.4 % +0.6 %".
+func interval(s bench.Score) string {
+	if s.Low == nil || s.High == nil || s.Value == nil || *s.Value == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("-%.1f%% +%.1f%%", 100*(*s.Value-*s.Low) / *s.Value, 100*(*s.High-*s.Value) / *s.Value)
+}
+
+// number writes a figure with four significant digits, or all before the point.
+func number(v *float64) string {
+	if v == nil {
+		return "unknown"
+	}
+	decimals := 0
+	if a := math.Abs(*v); a > 0 && a < 1000 {
+		decimals = max(0, 3-int(math.Floor(math.Log10(a))))
+	}
+	return fmt.Sprintf("%.*f", decimals, *v)
+}
+
+func latencyCell(l *bench.Latency, p string) string {
+	if l == nil {
+		return ""
+	}
+	d := time.Duration(l.Percentiles[p])
+	for unit := time.Nanosecond; unit < d; unit *= 10 { // three significant digits
+		if d/unit < 1000 {
+			return d.Round(unit).String()
+		}
+	}
+	return d.String()
+}
+
+// notes tell the errors and doubts, and what the figures are.
+func notes(r bench.Result) string {
+	var b strings.Builder
+	var hosts []string
+	for name := range r.Hosts {
+		hosts = append(hosts, name)
+	}
+	slices.Sort(hosts)
+	for _, name := range hosts {
+		h := r.Hosts[name]
+		fmt.Fprintf(&b, "host %s: %s, %d CPUs, fingerprint %s\n", name, h.Facts.CPUModel, h.Facts.Threads, h.Fingerprint)
+	}
+	for _, t := range r.Trials {
+		if t.Error != nil {
+			fmt.Fprintf(&b, "%s: %s: %s\n", t.Case().Key(), t.State, t.Error.Message)
+		}
+		for _, reason := range t.Validity.Reasons {
+			fmt.Fprintf(&b, "%s: doubtful: %s\n", t.Case().Key(), reason)
+		}
+	}
+	fmt.Fprintf(&b, "The interval is that of the median over n samples at %.4g %% confidence.\n", 100*r.Spec.Plan.Confidence)
+	return b.String()
+}

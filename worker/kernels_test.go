@@ -1,0 +1,136 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"benchd/kernels"
+)
+
+// families are the kernels of these tests. The test binary is its own child, so they do
+// their worst in a process of their own.
+func families() []kernels.Family {
+	return []kernels.Family{{Name: "odd", Kernels: []kernels.Kernel{
+		odd{name: "odd.sleep", do: sleep},
+		odd{name: "odd.alone", open: alone, do: sleep},
+		odd{name: "odd.hang", do: func(context.Context, int) error { select {} }},
+		odd{name: "odd.panic", do: func(context.Context, int) error { panic("something terrible") }},
+		odd{name: "odd.exit", do: func(context.Context, int) error { os.Exit(3); return nil }},
+		odd{name: "odd.hog", do: hog},
+		odd{name: "odd.refuses", open: func() (func() error, error) { return nil, errors.New("nobody is at home") }},
+		odd{name: "odd.flaky", do: flaky()},
+		served{odd{name: "odd.served", do: sleep}, serve},
+		served{odd{name: "odd.mute", do: sleep}, func(context.Context, func(string)) error { return errors.New("the port is taken") }},
+	}}}
+}
+
+// An odd kernel is made of functions.
+type odd struct {
+	name string
+	open func() (done func() error, err error)
+	do   func(context.Context, int) error
+}
+
+func (o odd) Info() kernels.Info {
+	return kernels.Info{
+		Name: o.name, Title: "A kernel for tests.", Operation: "one", Unit: "call/s", Noun: "call", Lanes: "clients",
+		Params: []kernels.Param{{Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: 1000}},
+	}
+}
+
+func (o odd) Open(_ context.Context, p kernels.Params) (kernels.Trial, error) {
+	t := oddTrial{o, func() error { return nil }}
+	if o.open != nil {
+		done, err := o.open()
+		if err != nil {
+			return nil, err
+		}
+		t.done = done
+	}
+	if addr := p[kernels.Addr]; addr != "" {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			return nil, err
+		}
+		t.done = c.Close
+	}
+	return t, nil
+}
+
+type oddTrial struct {
+	odd
+	done func() error
+}
+
+func (t oddTrial) Do(ctx context.Context, n int) error { return t.do(ctx, n) }
+func (t oddTrial) Close() error                        { return t.done() }
+
+// A served kernel has a server.
+type served struct {
+	odd
+	serve func(context.Context, func(string)) error
+}
+
+func (s served) Serve(ctx context.Context, _ kernels.Params, ready func(string)) error {
+	return s.serve(ctx, ready)
+}
+
+func serve(ctx context.Context, ready func(string)) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	ready(l.Addr().String())
+	<-ctx.Done()
+	return l.Close()
+}
+
+func sleep(ctx context.Context, n int) error {
+	select {
+	case <-time.After(time.Duration(n) * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// alone fails when another process has it open: two measurements at once would be seen.
+func alone() (func() error, error) {
+	name := filepath.Join(os.TempDir(), "alone")
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("another measurement is under way: %w", err)
+	}
+	return func() error { return errors.Join(f.Close(), os.Remove(name)) }, nil
+}
+
+// hog takes memory until there is none.
+func hog(context.Context, int) error {
+	var all [][]byte
+	for {
+		b := make([]byte, 16<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		all = append(all, b)
+		if len(all) > 1<<12 {
+			return errors.New("took 64 GiB and was not stopped")
+		}
+	}
+}
+
+// flaky fails at every fourth operation.
+func flaky() func(context.Context, int) error {
+	n := 0
+	return func(ctx context.Context, _ int) error {
+		if n++; n%4 == 0 {
+			return &kernels.Failure{Class: "fault", Err: errors.New("the service said no")}
+		}
+		return sleep(ctx, 1)
+	}
+}
