@@ -191,7 +191,7 @@ func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernel
 		return err
 	}
 	r.close = append(r.close, st)
-	col := collect.New(collect.Config{Store: st, Queue: q, Logger: s.log})
+	col := collect.New(st, q, collect.Config{Logger: s.log, Fits: kernels.Check})
 	server := api.New(api.Config{
 		Runs: wakingStore{st, col}, Results: st, Hosts: st, Watch: st, Count: st, Queue: q,
 		Catalog: kernels, Limits: bench.DefaultLimits(runtime.NumCPU()), Logger: s.log, Version: version(),

@@ -4,12 +4,16 @@ package catalog
 
 import (
 	"benchd/kernels"
+	"benchd/kernels/messaging"
 	"benchd/kernels/scimark"
+	"benchd/kernels/soap"
 )
 
 // Families returns every family, in the order in which they are listed and run.
 func Families() []kernels.Family {
 	return []kernels.Family{
 		scimark.Family(),
+		soap.Family(),
+		messaging.Family(),
 	}
 }
