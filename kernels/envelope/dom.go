@@ -147,7 +147,7 @@ func children(e *etree.Element) ([]*etree.Element, error) {
 		case *etree.Element:
 			list = append(list, t)
 		case *etree.CharData:
-			if !t.IsWhitespace() {
+			if !isBlank([]byte(t.Data)) {
 				return nil, refuse(reasonStrayText)
 			}
 		}

@@ -1,0 +1,121 @@
+package envelope_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchd/kernels/envelope"
+)
+
+// samples are valid envelopes with some of everything.
+func samples(t testing.TB) map[string][]byte {
+	t.Helper()
+	m := envelope.Beans(1)
+	hard := beanMessage(envelope.Bean{ID: -5, FirstName: str("<&>\r\n"), City: envelope.String{Nil: true}, Balance: -1e-9}, str("Ž馬🐎"), str(""))
+	c := codec(t, envelope.Stream)
+	return map[string][]byte{
+		"beans": c.Append(nil, &m),
+		"hard":  c.Append(nil, &hard),
+		"other": []byte("\uFEFF<?xml version='1.0' encoding='UTF-8'?><!--c--><Envelope xmlns='" + soap11 + "'><Header a='&#65;'/><Body><e:echoText xmlns:e='urn:benchd:echo'>" +
+			"<e:in>a<![CDATA[<b>]]>&amp;c<!-- d --></e:in></e:echoText></Body></Envelope>\n"),
+	}
+}
+
+// TestTruncated cuts a valid envelope at every byte: none of the parts is an envelope.
+func TestTruncated(t *testing.T) {
+	t.Parallel()
+	for name, doc := range samples(t) {
+		if doc[len(doc)-1] == '\n' {
+			doc = doc[:len(doc)-1] // the white space at the end is of no account
+		}
+		for _, model := range models {
+			t.Run(name+"/"+string(model), func(t *testing.T) {
+				t.Parallel()
+				c := codec(t, model)
+				var m envelope.Message
+				for n := range doc {
+					var refused *envelope.Error
+					if err := c.Decode(doc[:n:n], &m); !errors.As(err, &refused) {
+						t.Fatalf("the first %d bytes: got %v, want a refusal", n, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestFlipped changes a valid envelope at every byte in many ways. What comes of it is a
+// refusal by both models or the same message by both, which the standard library reads too.
+func TestFlipped(t *testing.T) {
+	t.Parallel()
+	for name, doc := range samples(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stream, dom := codec(t, envelope.Stream), codec(t, envelope.DOM)
+			broken := make([]byte, len(doc))
+			accepted := 0
+			for i := range doc {
+				for _, b := range flips(doc[i]) {
+					copy(broken, doc)
+					broken[i] = b
+					if agree(t, stream, dom, broken) {
+						accepted++
+					}
+				}
+			}
+			if accepted == 0 {
+				t.Error("no change was harmless, not even one in a text")
+			}
+		})
+	}
+}
+
+// flips returns what a byte is changed into: each bit, and what means something to XML.
+func flips(b byte) []byte {
+	var list []byte
+	for bit := range 8 {
+		list = append(list, b^1<<bit)
+	}
+	for _, c := range []byte("<>&;\"'/:=!?]- \r\x00\xFFA") {
+		if c != b {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// agree reads a document by both models and the standard library and fails the test if they
+// differ in what they should not. It tells whether the models accepted the document.
+func agree(t *testing.T, stream, dom *envelope.Codec, doc []byte) bool {
+	t.Helper()
+	var a, b envelope.Message
+	errA, errB := stream.Decode(doc, &a), dom.Decode(doc, &b)
+	var faultA, faultB *envelope.Fault
+	switch {
+	case errors.As(errA, &faultA) && errors.As(errB, &faultB):
+		if diff := cmp.Diff(faultA, faultB); diff != "" {
+			t.Fatalf("the models read different faults of\n%s\n(-stream +dom):\n%s", doc, diff)
+		}
+		return false
+	case (errA == nil) != (errB == nil), (faultA == nil) != (faultB == nil):
+		t.Fatalf("the models differ on\n%s\nstream: %v\ndom: %v", doc, errA, errB)
+	case errA != nil:
+		return false
+	case a.Answer != b.Answer || !a.Equal(&b):
+		t.Fatalf("the models read different messages of\n%s\n(-stream +dom):\n%s", doc, cmp.Diff(a, b))
+	}
+	if a.Answer {
+		return true
+	}
+	other, err := viaXML(doc)
+	if err != nil {
+		t.Fatalf("accepted, but encoding/xml refuses\n%s\n%v", doc, err)
+	}
+	if !a.Equal(&other) {
+		t.Fatalf("encoding/xml reads another message of\n%s\n(-ours +theirs):\n%s", doc, cmp.Diff(a, other, cmpopts.EquateEmpty()))
+	}
+	return true
+}

@@ -1,0 +1,102 @@
+package envelope_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"benchd/kernels/envelope"
+)
+
+// TestLimits sends what costs a careless reader memory or time.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	header := func(blocks string) string { return open + "<s:Header>" + blocks }
+	rows := []struct{ name, doc, want string }{
+		{"100,000 elements deep", header(strings.Repeat("<a>", 100_000) + strings.Repeat("</a>", 100_000)), "deep"},
+		{"10,000 attributes", body("<a" + many(10_000, " x%d=''") + "/>"), "attributes"},
+		{"10,000 namespaces", body("<a" + many(10_000, " xmlns:x%d='urn:x'") + "/>"), "attributes"},
+		{"namespaces at every depth", header(many(50, "<a xmlns:a%[1]d='a' xmlns:b%[1]d='b' xmlns:c%[1]d='c' xmlns:d%[1]d='d'>")), "namespaces"},
+		{"9 MiB", in(strings.Repeat("x", 9<<20)), "bytes"},
+	}
+	for _, model := range models {
+		for _, row := range rows {
+			t.Run(string(model)+"/"+row.name, func(t *testing.T) {
+				t.Parallel()
+				var m envelope.Message
+				var refused *envelope.Error
+				err := codec(t, model).Decode([]byte(row.doc), &m)
+				if !errors.As(err, &refused) || !strings.Contains(refused.Reason, row.want) {
+					t.Errorf("got %v, want a refusal with %q", err, row.want)
+				}
+			})
+		}
+	}
+}
+
+// TestUnderTheLimits sends much that is allowed.
+func TestUnderTheLimits(t *testing.T) {
+	t.Parallel()
+	var blocks strings.Builder
+	for i := range 20_000 { // namespaces of elements that are closed again do not count
+		fmt.Fprintf(&blocks, "<x:a xmlns:x='urn:%d'/>", i)
+	}
+	doc := open + "<s:Header>" + blocks.String() + "</s:Header><s:Body>" + text + "</s:Body></s:Envelope>"
+	for _, model := range models {
+		var m envelope.Message
+		if err := codec(t, model).Decode([]byte(doc), &m); err != nil {
+			t.Errorf("%s: %v", model, err)
+		}
+	}
+}
+
+// TestAllocations holds the stream model to what the package promises.
+func TestAllocations(t *testing.T) {
+	c := codec(t, envelope.Stream)
+	sent := envelope.Beans(1)
+	doc := c.Append(nil, &sent)
+	var got envelope.Message
+	decode := func() {
+		if err := c.Decode(doc, &got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode()
+	if n := testing.AllocsPerRun(100, decode); n > 1 {
+		t.Errorf("to read a message takes %v allocations, want 1", n)
+	}
+	out := make([]byte, 0, 2*len(doc))
+	if n := testing.AllocsPerRun(100, func() { out = c.Append(out[:0], &sent) }); n > 0 {
+		t.Errorf("to write a message takes %v allocations, want 0", n)
+	}
+}
+
+// TestOwnStrings makes sure that a message does not change with the buffer it was read from.
+func TestOwnStrings(t *testing.T) {
+	t.Parallel()
+	for _, model := range models {
+		c := codec(t, model)
+		sent, other := envelope.Beans(1), envelope.Beans(2)
+		doc := c.Append(nil, &sent)
+		var got, second envelope.Message
+		if err := c.Decode(doc, &got); err != nil {
+			t.Fatal(err)
+		}
+		doc = c.Append(doc[:0], &other)
+		if err := c.Decode(doc, &second); err != nil {
+			t.Fatal(err)
+		}
+		clear(doc)
+		if !got.Equal(&sent) || !second.Equal(&other) {
+			t.Errorf("%s: a message changed with the buffer", model)
+		}
+	}
+}
