@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"benchd/api/client"
+	"benchd/worker/bench"
+)
+
+func TestMain(m *testing.M) {
+	// A test that starts benchd as a process of its own runs this binary again.
+	if os.Getenv("BENCHD_TEST_MAIN") == "1" || len(os.Args) > 1 && os.Args[1] == "child" {
+		main()
+	}
+	testscript.Main(m, map[string]func(){"benchd": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			taken, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			e.Defer(func() { _ = taken.Close() })
+			e.Setenv("TAKEN", taken.Addr().String())
+			free, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			e.Setenv("NOBODY", free.Addr().String())
+			return free.Close()
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"field": field},
+	})
+}
+
+// field checks a member of a JSON file: field FILE a.0.b REGEXP.
+func field(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: field FILE PATH REGEXP")
+	}
+	var v any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &v); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	for _, name := range strings.Split(args[1], ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(in) {
+				ts.Fatalf("%s has no element %s", args[0], name)
+			}
+			v = in[i]
+		default:
+			ts.Fatalf("%s: nothing at %s", args[0], args[1])
+		}
+	}
+	text, err := json.Marshal(v)
+	ts.Check(err)
+	if regexp.MustCompile(args[2]).Match(text) == neg {
+		ts.Fatalf("%s in %s is %s, pattern %s", args[1], args[0], text, args[2])
+	}
+}
+
+// A process is benchd as a process of its own.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	url    string
+	stderr *os.File
+}
+
+// begin starts benchd. It is killed when the test ends.
+func begin(t *testing.T, args ...string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: exec.Command(exe, args...)}
+	p.cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1", "BENCHD_LOCK="+lockOf(t))
+	p.stderr, err = os.CreateTemp(t.TempDir(), "stderr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Stderr = p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	if args[0] == "serve" || args[0] == "api" {
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			t.Fatalf("benchd %s did not start: %v\n%s", args[0], err, p.log())
+		}
+		_, p.url, _ = strings.Cut(strings.TrimSpace(line), "listens on ")
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return p
+}
+
+// lockOf gives each test a lock of its own, so that tests can measure side by side.
+func lockOf(t *testing.T) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	return filepath.Join(os.TempDir(), fmt.Sprintf("benchd-%s-%d.lock", name, os.Getpid()))
+}
+
+func (p *process) log() string {
+	b, err := os.ReadFile(p.stderr.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// kill ends the process at once, as a power cut would.
+func (p *process) kill() {
+	if p.cmd.ProcessState == nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	}
+}
+
+// wait waits for the process to end by itself.
+func (p *process) wait() int {
+	p.t.Helper()
+	done := make(chan struct{})
+	go func() { _ = p.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		p.t.Fatalf("the process does not end\n%s", p.log())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func (p *process) client() *client.Client { return client.New(p.url, nil) }
+
+// children lists the child processes of the process, live ones only.
+func (p *process) children() []int {
+	p.t.Helper()
+	if runtime.GOOS != "linux" {
+		p.t.Skip("only Linux lists a process's children simply")
+	}
+	return childrenOf(p.cmd.Process.Pid)
+}
+
+func childrenOf(pid int) []int {
+	var pids []int
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, f := range tasks {
+		b, _ := os.ReadFile(f)
+		for _, s := range strings.Fields(string(b)) {
+			if n, err := strconv.Atoi(s); err == nil {
+				pids = append(pids, n)
+			}
+		}
+	}
+	return pids
+}
+
+// gone waits until none of the processes is there any more.
+func gone(t *testing.T, pids []int) {
+	t.Helper()
+	if len(pids) == 0 {
+		t.Fatal("there were no children to watch")
+	}
+	within(t, 10*time.Second, "the children are gone", func() bool {
+		for _, pid := range pids {
+			if syscall.Kill(pid, 0) == nil && !zombie(pid) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// zombie tells whether a process has ended and only waits to be reaped.
+func zombie(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return strings.HasPrefix(rest, "Z")
+}
+
+func within(t *testing.T, d time.Duration, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(d); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s in vain until %s", d, what)
+		}
+	}
+}
+
+// long and short are requests whose trial takes a minute and a moment.
+const (
+	long  = `{"cases":[{"kernel":"soap.echo"}],"plan":{"forks":1,"warmup":0,"slices":60,"slice":"1s"}}`
+	short = `{"cases":[{"kernel":"scimark.fft"}],"plan":{"forks":1,"warmup":0,"slices":6,"slice":"20ms"}}`
+)
+
+func submit(t *testing.T, c *client.Client, body string) bench.Run {
+	t.Helper()
+	run, err := c.Submit(t.Context(), []byte(body), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// reaches waits until a run is in a state.
+func reaches(t *testing.T, c *client.Client, id string, state bench.State, d time.Duration) bench.Run {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	var last bench.Run
+	for {
+		run, err := c.Run(ctx, id)
+		if err != nil {
+			t.Fatalf("the run is %s, not %s: %v", last.State, state, err)
+		}
+		if run.State == state {
+			return run
+		}
+		if run.State.Final() {
+			t.Fatalf("the run is %s, not %s: %+v", run.State, state, run)
+		}
+		last = run
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// measuring waits until a run's trial is at work in its child.
+func measuring(t *testing.T, c *client.Client, id string) bench.Run {
+	t.Helper()
+	var run bench.Run
+	within(t, 30*time.Second, "the trial measures", func() bool {
+		var err error
+		run, err = c.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range run.Trials {
+			if tr.Phase != nil && tr.Phase.Name == "measure" {
+				return true
+			}
+		}
+		return false
+	})
+	return run
+}
+
+func containsAll(s string, parts ...string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"benchd/worker/bench"
+)
+
+// TestInterrupt is Ctrl-C at `benchd run`: the run is canceled in good order and no process
+// is left behind.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	p := begin(t, "run", "soap.echo", "--slices", "60", "--slice", "1s", "--limit", "3m", "-o", os.DevNull)
+	var children []int
+	within(t, 30*time.Second, "server and client run", func() bool { children = p.children(); return len(children) == 2 })
+	p.signal(os.Interrupt)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d\n%s", code, exitInterrupted, p.log())
+	}
+	gone(t, children)
+}
+
+// TestServeKilled is a power cut: the children of a killed service die with it, and after the
+// restart what ran is lost, what was queued is measured, and results are still there.
+func TestServeKilled(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := begin(t, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	done := submit(t, p.client(), short)
+	reaches(t, p.client(), done.ID, bench.Succeeded, time.Minute)
+	ran := submit(t, p.client(), long)
+	queued := submit(t, p.client(), short)
+	measuring(t, p.client(), ran.ID)
+	children := p.children()
+	p.kill()
+	gone(t, children)
+
+	p = begin(t, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	run := reaches(t, p.client(), ran.ID, bench.Lost, time.Minute)
+	if e := run.Trials[0].Error; e == nil || e.Message == "" {
+		t.Errorf("the lost trial does not say why: %+v", run.Trials[0])
+	}
+	reaches(t, p.client(), queued.ID, bench.Succeeded, time.Minute)
+	result, err := p.client().Result(t.Context(), done.ID)
+	if err != nil || result.Trials[0].Score == nil {
+		t.Errorf("the result of before is gone: %v", err)
+	}
+}
+
+// TestServeStopped is SIGTERM: exit code 0, the trial at work is lost and not run again, and
+// the queued one goes on after a restart.
+func TestServeStopped(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := begin(t, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	ran := submit(t, p.client(), long)
+	queued := submit(t, p.client(), short)
+	measuring(t, p.client(), ran.ID)
+	children := p.children()
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.log())
+	}
+	gone(t, children)
+	p = begin(t, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	run := reaches(t, p.client(), ran.ID, bench.Lost, time.Minute)
+	if run.Trials[0].Attempt > 1 {
+		t.Errorf("the trial was started %d times", run.Trials[0].Attempt)
+	}
+	reaches(t, p.client(), queued.ID, bench.Succeeded, time.Minute)
+}
+
+// TestCancel: the run is canceling at once, canceled when its processes are gone, and the
+// next one is measured.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	p := begin(t, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir())
+	run := submit(t, p.client(), long)
+	next := submit(t, p.client(), short)
+	measuring(t, p.client(), run.ID)
+	children := p.children()
+	got, err := p.client().Cancel(t.Context(), run.ID)
+	if err != nil || got.State != bench.Canceling {
+		t.Fatalf("the canceled run is %s, %v", got.State, err)
+	}
+	reaches(t, p.client(), run.ID, bench.Canceled, 20*time.Second)
+	for _, pid := range children {
+		if syscall.Kill(pid, 0) == nil && !zombie(pid) {
+			t.Errorf("the run is canceled and its process %d is still there", pid)
+		}
+	}
+	reaches(t, p.client(), next.ID, bench.Succeeded, 30*time.Second)
+	if _, err := p.client().Cancel(t.Context(), run.ID); bench.AsError(err) == nil || bench.AsError(err).Code != "final_state" {
+		t.Errorf("canceled twice: %v", err)
+	}
+}
