@@ -107,11 +107,11 @@ func encodeRun(run bench.Run) (encodedRun, error) {
 	}
 	e.params = make([]string, len(run.Trials))
 	for i, t := range run.Trials {
-		text, err := json.Marshal(t.Params)
+		text, err := paramsText(t.Params)
 		if err != nil {
 			return e, fmt.Errorf("write parameters: %w", err)
 		}
-		e.params[i] = string(text)
+		e.params[i] = text
 		e.waiting = e.waiting || t.Host == ""
 	}
 	return e, nil

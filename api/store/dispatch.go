@@ -91,12 +91,13 @@ func (t *tx) casesWithoutHost(seq int64) ([]bench.Case, error) {
 	var cases []bench.Case
 	err := t.each("SELECT kernel, params FROM trials WHERE run = ? AND host = '' ORDER BY ordinal", []any{seq}, func(r *sql.Rows) error {
 		var c bench.Case
-		var params []byte
-		if err := r.Scan(&c.Kernel, &params); err != nil {
-			return err
+		var params string
+		err := r.Scan(&c.Kernel, &params)
+		if err == nil {
+			c.Params, err = parseParams(params)
 		}
 		cases = append(cases, c)
-		return cases[len(cases)-1].Params.UnmarshalJSON(params)
+		return err
 	})
 	return cases, err
 }
@@ -171,12 +172,13 @@ func (s *Store) orders(ctx context.Context, op, query string, args ...any) ([]be
 		err := t.each(query, args, func(r *sql.Rows) error {
 			var seq int64
 			var o bench.Order
-			var params []byte
-			if err := r.Scan(&seq, &o.Run, &o.Trial, &o.Host, &o.Attempt, &o.Case.Kernel, &params); err != nil {
-				return err
+			var params string
+			err := r.Scan(&seq, &o.Run, &o.Trial, &o.Host, &o.Attempt, &o.Case.Kernel, &params)
+			if err == nil {
+				o.Case.Params, err = parseParams(params)
 			}
 			seqs, orders = append(seqs, seq), append(orders, o)
-			return orders[len(orders)-1].Case.Params.UnmarshalJSON(params)
+			return err
 		})
 		if err != nil {
 			return err

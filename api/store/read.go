@@ -78,15 +78,18 @@ func (t *tx) wholeRun(id string) (bench.Run, error) {
 
 func scanTrial(r *sql.Rows) (bench.Trial, error) {
 	var t bench.Trial
-	var params, trialError sql.RawBytes
+	var params string
+	var trialError sql.RawBytes
 	var started, finished sql.NullInt64
 	if err := r.Scan(&t.ID, &t.Host, &t.Kernel, &params, &t.State, &t.Attempt, &trialError, &started, &finished); err != nil {
 		return t, err
 	}
 	t.Started, t.Finished = timeOrNil(started), timeOrNil(finished)
-	if err := t.Params.UnmarshalJSON(params); err != nil {
+	p, err := parseParams(params)
+	if err != nil {
 		return t, fmt.Errorf("read trial %s: %w", t.ID, err)
 	}
+	t.Params = p
 	if trialError != nil {
 		t.Error = new(bench.TrialError)
 		if err := json.Unmarshal(trialError, t.Error); err != nil {

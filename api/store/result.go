@@ -13,7 +13,7 @@ import (
 // result of their own show how they ended. A run that has not ended is a Conflict,
 // not_finished.
 //
-// Composites are left empty: they are worked out from the trials by whoever shows them.
+// The snapshot of a host is that of its first trial. Composites are left empty: they are worked out from the trials by whoever shows them.
 func (s *Store) Result(ctx context.Context, id string) (bench.Result, error) {
 	var run bench.Run
 	bodies := make(map[int][]byte)
@@ -56,7 +56,9 @@ func (s *Store) assemble(run bench.Run, bodies map[int][]byte) (bench.Result, er
 			return bench.Result{}, fmt.Errorf("read result: trial %s: %w", t.ID, err)
 		}
 		result.Trials[i] = stamped(*m.Result, t)
-		result.Hosts[t.Host] = m.Snapshot
+		if _, known := result.Hosts[t.Host]; !known && m.Snapshot.Fingerprint != "" {
+			result.Hosts[t.Host] = m.Snapshot
+		}
 	}
 	return result, nil
 }

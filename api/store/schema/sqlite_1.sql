@@ -32,7 +32,7 @@ CREATE TABLE trials (
     id         TEXT    NOT NULL UNIQUE,
     host       TEXT    NOT NULL,                -- empty while none was found
     kernel     TEXT    NOT NULL,
-    params     TEXT    NOT NULL,                -- JSON object
+    params     TEXT    NOT NULL,                -- JSON object of strings
     state      TEXT    NOT NULL,
     attempt    INTEGER NOT NULL,                -- the number of the last start that was reported
     least      INTEGER NOT NULL,                -- reports of an attempt below it are refused
@@ -57,13 +57,13 @@ CREATE TABLE results (
 );
 
 -- What a run can be found by: its hosts, its kernels and their families, its suite, its labels.
+-- All of it follows from the run, so that nothing else has to find a run's tags.
 CREATE TABLE tags (
     kind  TEXT    NOT NULL,
     value TEXT    NOT NULL,
-    run   INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
+    run   INTEGER NOT NULL,
     PRIMARY KEY (kind, value, run)
 ) WITHOUT ROWID;
-CREATE INDEX tags_run ON tags (run);
 
 CREATE TABLE hosts (
     name TEXT PRIMARY KEY,
