@@ -3,6 +3,7 @@ package queue_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -186,6 +187,11 @@ func TestEpochLastsUntilRedisIsEmptied(t *testing.T) {
 		r.Do(t, "FLUSHALL")
 		if other, fresh, err := b.Epoch(t.Context()); err != nil || !fresh || other == first {
 			t.Fatalf("after the flush: %q %v %v", other, fresh, err)
+		} else if made := queue.EpochTime(other); time.Since(made).Abs() > time.Minute {
+			t.Errorf("the epoch %q began at %s", other, made)
+		}
+		if made := queue.EpochTime("something else"); !made.IsZero() {
+			t.Errorf("no epoch began at %s", made)
 		}
 	})
 }
@@ -223,34 +229,46 @@ func TestOrdersAreThereOnce(t *testing.T) {
 	})
 }
 
-func TestStartNumbersAttempts(t *testing.T) {
+func TestAnOrderStartsOnce(t *testing.T) {
 	t.Parallel()
 	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
 		q, ctx := open(t, r), t.Context()
 		steps := []struct {
-			name    string
-			order   int
-			want    int
-			refused bool
+			name     string
+			order    int
+			takeBack bool
+			ok       bool
 		}{
-			{"first", 1, 1, false},
-			{"delivered twice", 1, 0, true},
-			{"queued again", 2, 2, false},
-			{"the store knows of more", 5, 5, false},
-			{"a late order takes a number of its own", 3, 6, false},
-			{"the late order again", 3, 0, true},
+			{"first", 1, false, true},
+			{"delivered twice", 1, false, false},
+			{"too late to take back", 1, true, false},
+			{"taken back", 2, true, true},
+			{"taken back again", 2, true, true},
+			{"started after it was taken back", 2, false, false},
+			{"queued again", 3, false, true},
+			{"the store knows of more", 7, false, true},
+			{"an order that was overtaken", 5, false, false},
+			{"an order that was overtaken is taken back", 5, true, false},
 		}
 		if must(q.Started(ctx, order("t", 1)))(t) {
 			t.Error("not started yet")
 		}
 		for _, s := range steps {
+			if s.takeBack {
+				if ok := must(q.TakeBack(ctx, order("t", s.order)))(t); ok != s.ok {
+					t.Errorf("%s: %v", s.name, ok)
+				}
+				continue
+			}
 			n, err := q.Start(ctx, order("t", s.order))
-			if n != s.want || (err != nil) != s.refused {
-				t.Fatalf("%s: %d, %v", s.name, n, err)
+			if s.ok && (err != nil || n != s.order) || !s.ok && !errors.Is(err, queue.ErrStarted) {
+				t.Errorf("%s: %d, %v", s.name, n, err)
 			}
 		}
-		if !must(q.Started(ctx, order("t", 1)))(t) || must(q.Started(ctx, order("t", 4)))(t) {
-			t.Error("order 1 was started, order 4 was not")
+		for n, want := range map[int]bool{1: true, 2: false, 3: true, 4: false} {
+			if got := must(q.Started(ctx, order("t", n)))(t); got != want {
+				t.Errorf("order %d was started: %v", n, got)
+			}
 		}
 	})
 }

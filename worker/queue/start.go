@@ -11,54 +11,74 @@ import (
 	"benchd/worker/bench"
 )
 
-// ErrStarted says that an order was started before. asynq may deliver an order twice; only
-// the first delivery counts.
-var ErrStarted = errors.New("the order was started before")
+// ErrStarted says that an order may not be started: it was started before, it was taken back,
+// or a later order of the same trial was started. asynq may deliver an order twice, and late;
+// only the first delivery counts.
+var ErrStarted = errors.New("the order was started before or taken back")
 
-// startScript numbers a start. The hash of a trial holds the last attempt number and, for
-// each order, who started it and under which number. The caller's random name makes a start
-// that go-redis repeats after a lost reply succeed with the same number.
+// void stands for the caller in an order that was taken back.
+const void = "void"
+
+// claimScript gives an order to the first who claims it: a worker that starts it, or the
+// collector that takes it back. The hash of a trial holds the highest order claimed and who
+// claimed each. A claim that go-redis repeats after a lost reply succeeds again, since the
+// caller's name is random.
 //
-// KEYS: the trial's hash. ARGV: order number, least attempt, caller, seconds to live.
-func startScript() *redis.Script {
+// KEYS: the trial's hash. ARGV: order number, caller, seconds to live. It returns who has
+// the order, or "later" when a later order was claimed.
+func claimScript() *redis.Script {
 	return redis.NewScript(`
 local by = redis.call("HGET", KEYS[1], "by:" .. ARGV[1])
 if by then
-	if by == ARGV[3] then
-		return tonumber(redis.call("HGET", KEYS[1], "as:" .. ARGV[1]))
-	end
-	return 0
+	return by
 end
-local n = tonumber(redis.call("HGET", KEYS[1], "last") or "0") + 1
-if n < tonumber(ARGV[2]) then
-	n = tonumber(ARGV[2])
+local last = tonumber(redis.call("HGET", KEYS[1], "last") or "0")
+if last >= tonumber(ARGV[1]) then
+	return "later"
 end
-redis.call("HSET", KEYS[1], "last", n, "by:" .. ARGV[1], ARGV[3], "as:" .. ARGV[1], n)
-redis.call("EXPIRE", KEYS[1], ARGV[4])
-return n`)
+redis.call("HSET", KEYS[1], "last", ARGV[1], "by:" .. ARGV[1], ARGV[2])
+redis.call("EXPIRE", KEYS[1], ARGV[3])
+return ARGV[2]`)
 }
 
-// Start gives a start its attempt number: higher than every number that the trial had
-// before, and not below the order's. It returns ErrStarted when the order was started before.
+func (q *Queue) claim(ctx context.Context, o bench.Order, caller string) (owner string, err error) {
+	return claimScript().Run(ctx, q.rdb, []string{attemptKey(o.Trial)}, o.Attempt, caller, int(guardTTL.Seconds())).Text()
+}
+
+// Start claims an order for the caller and gives the number of the attempt, which is the
+// order's: each order of a trial has a higher one than all before. Any other claim of the
+// same or an earlier order, now or later, gets ErrStarted.
 func (q *Queue) Start(ctx context.Context, o bench.Order) (attempt int, err error) {
-	n, err := startScript().Run(ctx, q.rdb, []string{attemptKey(o.Trial)},
-		o.Attempt, o.Attempt, rand.Text(), int(guardTTL.Seconds())).Int()
+	me := rand.Text()
+	owner, err := q.claim(ctx, o, me)
 	if err != nil {
 		return 0, fmt.Errorf("number the start of order %s: %w", orderID(o), err)
 	}
-	if n == 0 {
+	if owner != me {
 		return 0, fmt.Errorf("start order %s: %w", orderID(o), ErrStarted)
 	}
-	return n, nil
+	return o.Attempt, nil
 }
 
-// Started tells whether a worker has started the order. The collector asks it about orders
-// that left the queue without a word: one that was started is lost, one that was not can be
-// queued again.
+// TakeBack makes sure that an order will never be started, wherever its task is on its way.
+// It returns false when a worker has started it, or a later one. The collector takes an order
+// back before it queues the trial again: no trial is measured twice.
+func (q *Queue) TakeBack(ctx context.Context, o bench.Order) (bool, error) {
+	owner, err := q.claim(ctx, o, void)
+	if err != nil {
+		return false, fmt.Errorf("take back order %s: %w", orderID(o), err)
+	}
+	return owner == void, nil
+}
+
+// Started tells whether a worker has started the order.
 func (q *Queue) Started(ctx context.Context, o bench.Order) (bool, error) {
-	yes, err := q.rdb.HExists(ctx, attemptKey(o.Trial), fmt.Sprintf("by:%d", o.Attempt)).Result()
+	by, err := q.rdb.HGet(ctx, attemptKey(o.Trial), fmt.Sprintf("by:%d", o.Attempt)).Result()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("look for a start of order %s: %w", orderID(o), err)
 	}
-	return yes, nil
+	return by != void, nil
 }

@@ -1,0 +1,178 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"benchd/api/store"
+	"benchd/worker/bench"
+)
+
+// A waitingRuns is the store's side of finding a host.
+type waitingRuns interface {
+	// Unassigned gives the runs that have no host yet, oldest first.
+	Unassigned(ctx context.Context) ([]store.Waiting, error)
+	// Assign gives a run its host; a Conflict when it waits no longer.
+	Assign(ctx context.Context, runID, host string) error
+	// SetReason says why a run waits.
+	SetReason(ctx context.Context, runID, reason string) error
+}
+
+// A backlog tells how much a host has to do.
+type backlog interface {
+	Undispatched(ctx context.Context, host string, max int) ([]bench.Order, error)
+	Active(ctx context.Context) ([]store.ActiveTrial, error)
+}
+
+// The assigner gives each run that any host may measure the live host with the least to do
+// among those that carry its labels and whose limits it fits.
+type assigner struct {
+	runs    waitingRuns
+	backlog backlog
+	fits    func(bench.Case, bench.Plan, bench.Limits) error
+	logger  *slog.Logger
+
+	misfits map[misfit]string // what was found not to fit, so that it is not worked out every second
+}
+
+// A misfit is a run and a host that was too small for it.
+type misfit struct {
+	run, host string
+	limits    bench.Limits
+}
+
+// maxBacklog is where counting a host's trials ends: beyond it, hosts count as equally busy.
+const maxBacklog = 10 * bench.MaxTrials
+
+// pass assigns what can be assigned; sent are the orders that each host has in its queue.
+func (a *assigner) pass(ctx context.Context, beats []bench.Beat, sent map[string]int) error {
+	waiting, err := a.runs.Unassigned(ctx)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	load, err := a.load(ctx, beats, sent)
+	if err != nil {
+		return err
+	}
+	misfits := make(map[misfit]string)
+	for _, w := range waiting {
+		host, reason := a.choose(w, beats, load, misfits)
+		if err := a.settle(ctx, w, host, reason); err != nil {
+			return err
+		}
+		load[host] += len(w.Cases)
+	}
+	a.misfits = misfits
+	return nil
+}
+
+// load counts what each live host has to do; a single host needs no counting.
+func (a *assigner) load(ctx context.Context, beats []bench.Beat, sent map[string]int) (map[string]int, error) {
+	load := maps.Clone(sent)
+	if len(beats) < 2 {
+		return load, nil
+	}
+	active, err := a.backlog.Active(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range active {
+		load[t.Host]++
+	}
+	for _, b := range beats {
+		orders, err := a.backlog.Undispatched(ctx, b.Host, maxBacklog)
+		if err != nil {
+			return nil, err
+		}
+		load[b.Host] += len(orders)
+	}
+	return load, nil
+}
+
+// choose gives the host for a run, or why there is none.
+func (a *assigner) choose(w store.Waiting, beats []bench.Beat, load map[string]int, misfits map[misfit]string) (host, reason string) {
+	var small string
+	for _, b := range beats {
+		if !carries(b.Labels, w.Selector.Labels) {
+			continue
+		}
+		m := misfit{w.RunID, b.Host, b.Limits}
+		if why := a.misfit(m, w); why != "" {
+			misfits[m] = why
+			small = fmt.Sprintf("host %s: %s", b.Host, why)
+			continue
+		}
+		if host == "" || load[b.Host] < load[host] || load[b.Host] == load[host] && b.Host < host {
+			host = b.Host
+		}
+	}
+	switch {
+	case host != "":
+		return host, ""
+	case small != "":
+		return "", fmt.Sprintf("no live host%s allows it; %s", withLabels(w.Selector.Labels), small)
+	default:
+		return "", "no live host" + withLabels(w.Selector.Labels)
+	}
+}
+
+// misfit says why a host is too small for a run, or "".
+func (a *assigner) misfit(m misfit, w store.Waiting) string {
+	if why, known := a.misfits[m]; known {
+		return why
+	}
+	if a.fits == nil {
+		return ""
+	}
+	for _, c := range w.Cases {
+		if err := a.fits(c, w.Plan, m.limits); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+func (a *assigner) settle(ctx context.Context, w store.Waiting, host, reason string) error {
+	if host == "" {
+		if reason == w.Reason {
+			return nil
+		}
+		return a.runs.SetReason(ctx, w.RunID, reason)
+	}
+	err := a.runs.Assign(ctx, w.RunID, host)
+	if e := bench.AsError(err); e != nil && e.Kind == bench.Conflict {
+		return nil // canceled meanwhile, or another collector was faster
+	}
+	if err == nil {
+		a.logger.Info("run assigned", "run", w.RunID, "host", host, "trials", len(w.Cases))
+	}
+	return err
+}
+
+func carries(have, want map[string]string) bool {
+	for name, value := range want {
+		if got, ok := have[name]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// withLabels writes labels as they stand in a reason: " with label zone=a".
+func withLabels(labels map[string]string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, name+"="+labels[name])
+	}
+	if len(parts) == 1 {
+		return " with label " + parts[0]
+	}
+	return " with labels " + strings.Join(parts, ", ")
+}
