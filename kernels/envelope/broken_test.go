@@ -57,8 +57,12 @@ func TestFlipped(t *testing.T) {
 			stream, dom := codec(t, envelope.Stream), codec(t, envelope.DOM)
 			broken := make([]byte, len(doc))
 			accepted := 0
+			step := 1 + len(doc)/600 // in a long one not each change at each byte
 			for i := range doc {
-				for _, b := range flips(doc[i]) {
+				for k, b := range flips(doc[i]) {
+					if (i+k)%step != 0 {
+						continue
+					}
 					copy(broken, doc)
 					broken[i] = b
 					if agree(t, stream, dom, broken) {

@@ -35,7 +35,7 @@ type client struct {
 	out     []byte       // room for the head, and the body behind it
 	in      []byte       // the body of the last answer
 	kind    string       // its content type
-	limited io.LimitedReader
+	source  source
 	reader  *bufio.Reader
 	served  bool // the connection has carried an answer
 
@@ -59,7 +59,7 @@ func newClient(addr, action string) (*client, error) {
 	head := "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\nUser-Agent: benchd\r\nContent-Type: " + mediaType +
 		"\r\nSOAPAction: \"" + action + "\"\r\nContent-Length: "
 	c := &client{addr: u.Host, head: head, request: http.Request{Method: http.MethodPost}}
-	c.reader = bufio.NewReaderSize(&c.limited, 16<<10)
+	c.reader = bufio.NewReaderSize(&c.source, 16<<10)
 	return c, nil
 }
 
@@ -112,7 +112,7 @@ func (c *client) call(ctx context.Context, out []byte) (status int, answer []byt
 
 // exchange writes the request and reads the answer. It tells whether an answer has begun.
 func (c *client) exchange(request []byte) (status int, begun bool, err error) {
-	c.limited.N = answerLimit + headRoom
+	c.source.left = answerLimit + headRoom
 	if _, err := c.conn.Write(request); err != nil {
 		return 0, false, err
 	}
@@ -138,6 +138,24 @@ func (c *client) exchange(request []byte) (status int, begun bool, err error) {
 	return resp.StatusCode, true, nil
 }
 
+// A source reads from the connection, no more than a limit, and keeps the error.
+type source struct {
+	conn io.Reader
+	left int // until more is too much
+	err  error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if s.left <= 0 {
+		s.err = malformed("the answer and its head are longer than %d bytes", answerLimit+headRoom)
+		return 0, s.err
+	}
+	n, err := s.conn.Read(p[:min(len(p), s.left)])
+	s.left -= n
+	s.err = err
+	return n, err
+}
+
 // room returns the slice to read an answer into, large enough for one of the given length.
 func (c *client) room(length int64) []byte {
 	if length < 0 || length > answerLimit {
@@ -151,10 +169,8 @@ func (c *client) response() (*http.Response, error) {
 	for {
 		resp, err := http.ReadResponse(c.reader, &c.request)
 		switch {
-		case err != nil && c.limited.N <= 0:
-			return nil, malformed("the head of the answer is longer than %d bytes", headRoom)
-		case err != nil && (isCut(err) || isTimeout(err)):
-			return nil, err
+		case err != nil && c.source.err != nil:
+			return nil, c.source.err // which may look to the parser like a malformed head
 		case err != nil:
 			return nil, malformed("the answer is not HTTP: %v", err)
 		case resp.StatusCode == http.StatusSwitchingProtocols:
@@ -180,8 +196,8 @@ func (c *client) connect(ctx context.Context) error {
 			return errors.Join(failure("connect to the SOAP service", err), conn.Close())
 		}
 	}
-	c.limited.R, c.served = conn, false
-	c.reader.Reset(&c.limited)
+	c.source, c.served = source{conn: conn}, false
+	c.reader.Reset(&c.source)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = conn
