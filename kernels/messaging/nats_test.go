@@ -1,6 +1,7 @@
 package messaging_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -130,9 +131,8 @@ func TestNATSServiceReads(t *testing.T) {
 		return m.Data
 	}
 	var got envelope.Message
-	if err := codec.Decode(ask([]byte("<hello/>")), &got); err == nil {
-		t.Error("a document that is no envelope was not answered with a fault")
-	} else if _, ok := err.(*envelope.Fault); !ok {
+	var refusal *envelope.Fault
+	if err := codec.Decode(ask([]byte("<hello/>")), &got); !errors.As(err, &refusal) {
 		t.Errorf("a document that is no envelope was answered with %v; want a fault", err)
 	}
 	sent := must(envelope.Payload(10<<10, 7))

@@ -16,6 +16,7 @@ type proxy struct {
 	calls int
 	conns []net.Conn
 	gate  sync.RWMutex // held while the wire stalls
+	open  func()       // opens the gate, or nothing
 	all   sync.WaitGroup
 }
 
@@ -26,10 +27,11 @@ func newProxy(tb testing.TB, target string) *proxy {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &proxy{addr: l.Addr().String(), listener: l, target: target}
+	p := &proxy{addr: l.Addr().String(), listener: l, target: target, open: func() {}}
 	p.all.Go(p.accept)
 	tb.Cleanup(func() {
 		_ = l.Close() // a test's wire need not end in order
+		p.release()
 		p.cut()
 		p.all.Wait()
 	})
@@ -81,9 +83,13 @@ func (p *proxy) cut() {
 	p.conns = nil
 }
 
-// hold lets nothing more through; release lets everything through that has piled up.
-func (p *proxy) hold()    { p.gate.Lock() }
-func (p *proxy) release() { p.gate.Unlock() }
+// hold lets nothing more through until release, which lets through what has piled up.
+func (p *proxy) hold() {
+	p.gate.Lock()
+	p.open = sync.OnceFunc(p.gate.Unlock)
+}
+
+func (p *proxy) release() { p.open() }
 
 // accepted is how many connections were made.
 func (p *proxy) accepted() int {

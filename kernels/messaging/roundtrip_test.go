@@ -75,15 +75,17 @@ func lanes(t *testing.T, n, operations int, changed kernels.Params) {
 // Every raw request has a number in it and is compared with its reply, so a swapped,
 // repeated or lost reply is an error of Do.
 func ordered(t *testing.T, broker string) {
+	t.Helper()
 	p := kernels.Params{"broker": broker, "content": "raw", "clients": "8"}
 	addr, _ := serve(t, p)
-	lanes(t, 8, 300, kernels.Params(p).With(kernels.Addr, addr))
+	lanes(t, 8, 300, p.With(kernels.Addr, addr))
 }
 
 func large(t *testing.T, broker string) {
+	t.Helper()
 	p := kernels.Params{"broker": broker, "content": "raw", "size": "1MB", "clients": "8"}
 	addr, _ := serve(t, p)
-	lanes(t, 8, 5, kernels.Params(p).With(kernels.Addr, addr))
+	lanes(t, 8, 5, p.With(kernels.Addr, addr))
 }
 
 // class returns the class of the Failure in err, or nothing.
@@ -96,6 +98,7 @@ func class(err error) string {
 }
 
 func gone(t *testing.T, broker string) {
+	t.Helper()
 	addr, stop := serve(t, kernels.Params{"broker": broker})
 	trial := open(t, "messaging.roundtrip", kernels.Params{"broker": broker, kernels.Addr: addr})
 	do(t, trial, 1)
@@ -126,6 +129,7 @@ func gone(t *testing.T, broker string) {
 }
 
 func cut(t *testing.T, broker string) {
+	t.Helper()
 	addr, _ := serve(t, kernels.Params{"broker": broker})
 	wire := newProxy(t, addr)
 	trial := open(t, "messaging.roundtrip", kernels.Params{"broker": broker, kernels.Addr: wire.addr})
@@ -143,6 +147,7 @@ func cut(t *testing.T, broker string) {
 }
 
 func late(t *testing.T, broker string) {
+	t.Helper()
 	p := kernels.Params{"broker": broker, "content": "raw"}
 	addr, _ := serve(t, p)
 	wire := newProxy(t, addr)
@@ -162,6 +167,7 @@ func late(t *testing.T, broker string) {
 }
 
 func silent(t *testing.T, broker string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -180,6 +186,7 @@ func silent(t *testing.T, broker string) {
 }
 
 func ended(t *testing.T, broker string) {
+	t.Helper()
 	addr, _ := serve(t, kernels.Params{"broker": broker})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -196,6 +203,7 @@ func TestRoundtripHasNoPlateau(t *testing.T) {
 	for _, broker := range brokers(t) {
 		for _, size := range []string{"1KB", "10KB"} {
 			t.Run(broker+" "+size, func(t *testing.T) {
+				t.Parallel()
 				p := kernels.Params{"broker": broker, "content": "raw", "size": size}
 				addr, _ := serve(t, p)
 				trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, addr))
