@@ -31,7 +31,7 @@ var (
 func Pi(n int) float64 { return pi(newRandom(sampleSeed).under(n), n) }
 
 // Product returns the product of the sparse matrix and its vector, and what went into it.
-func Product(n, nonZero int) (y, x, val []float64, col, row []int32) {
+func Product(n, nonZero int) (y, x, val []float64, col, row []uint32) {
 	s := newSparseMatrix(n, nonZero, 0)
 	s.multiply()
 	return s.y, s.x, s.val, s.col, s.row

@@ -93,65 +93,58 @@ func inverse(data []complex128) {
 }
 
 // transform is the radix-2 algorithm, decimation in time: the data in bit-reversed order,
-// then log2 N stages of butterflies between points that lie 1, 2, 4, … apart. The factor
-// w = exp(direction·πi·a/dual) of a stage comes from the recurrence
+// then log2 N stages of butterflies between points that lie 1, 2, 4, … apart (dual). The
+// factors of a stage are the powers of exp(iθ), θ = direction·π/dual, made by the recurrence
 //
-//	w ← w + w·(−s2 + i·s),  s = sin θ,  s2 = 2·sin²(θ/2),  θ = direction·π/dual
+//	w ← w + w·(−s2 + i·s),  s = sin θ,  s2 = 2·sin²(θ/2)
 //
-// with all the butterflies of one factor done before the next.
+// with all the butterflies of one factor done before the next; that of the first is one.
+//
+// A stage sees the data as two slices of one length, dual apart, so that an unsigned index
+// checked against the first needs no bounds check in either.
 func transform(data []complex128, direction float64) {
 	bitReverse(data)
-	for dual := 1; dual < len(data); dual *= 2 {
+	for dual := uint(1); dual < uint(len(data)); dual *= 2 {
 		theta := direction * math.Pi / float64(dual)
 		s, t := math.Sin(theta), math.Sin(theta/2)
 		s2 := 2 * t * t
-		butterfliesOfOne(data, dual)
+		high := data[dual:]
+		low := data[:len(high)]
+		n, step := uint(len(low)), 2*dual
+		for b := uint(0); b < n; b += step {
+			z, x := low[b], high[b]
+			high[b] = z - x
+			low[b] = z + x
+		}
 		re, im := 1.0, 0.0
-		for a := 1; a < dual; a++ {
+		for a := uint(1); a < dual; a++ {
 			re, im = re-s*im-s2*re, im+s*re-s2*im
-			butterflies(data, a, dual, complex(re, im))
+			w := complex(re, im)
+			for b := a; b < n; b += step {
+				z, x := low[b], w*high[b]
+				high[b] = z - x
+				low[b] = z + x
+			}
 		}
 	}
 }
 
-// butterfliesOfOne does the butterflies of a stage whose factor is one.
-func butterfliesOfOne(data []complex128, dual int) {
-	low, high := halves(data, dual)
-	for b := uint(0); b < uint(len(low)); b += uint(2 * dual) {
-		z, w := low[b], high[b]
-		high[b] = z - w
-		low[b] = z + w
-	}
-}
-
-// butterflies does those of a stage whose factor is w, the a-th of each group.
-func butterflies(data []complex128, a, dual int, w complex128) {
-	low, high := halves(data, dual)
-	for b := uint(a); b < uint(len(low)); b += uint(2 * dual) {
-		z, x := low[b], w*high[b]
-		high[b] = z - x
-		low[b] = z + x
-	}
-}
-
-// halves returns two views of the data, dual points apart and of one length, so that one
-// unsigned index within the first is within the second without a bounds check.
-func halves(data []complex128, dual int) (low, high []complex128) {
-	high = data[dual:]
-	return data[:len(high)], high
-}
-
-// bitReverse swaps each point with the one at the mirrored bits of its index, counting the
-// mirrored index up from its top bit (Gold and Rader's algorithm).
+// bitReverse swaps each point with the one at the mirrored bits of its index. The mirrored
+// index j is counted up from its top bit (Gold and Rader's algorithm), two indices a turn:
+// that of an odd i is half the length above that of the even one before it. The last two
+// points are in place after the others.
 func bitReverse(data []complex128) {
-	n := uint(len(data))
-	j := uint(0)
-	for i := range data[:n-1] {
-		if uint(i) < j && j < n {
+	half := len(data) / 2
+	j := 0
+	for i := 0; i < len(data)-2; i += 2 {
+		if i < j {
 			data[i], data[j] = data[j], data[i]
 		}
-		// Adding one at the top bit clears the leading ones below it and sets the first zero.
-		k := n / 2
+		if i+1 < j+half {
+			data[i+1], data[j+half] = data[j+half], data[i+1]
+		}
+		// Adding one at the top clears the leading ones and sets the first zero.
+		k := half / 2
 		for k <= j {
 			j -= k
 			k /= 2

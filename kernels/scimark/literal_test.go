@@ -146,7 +146,7 @@ func literalMonteCarlo(n int) float64 {
 	return float64(under) / float64(n) * 4.0
 }
 
-func literalSparse(y, x, val []float64, col, row []int32) {
+func literalSparse(y, x, val []float64, col, row []uint32) {
 	for r := 0; r < len(y); r++ {
 		sum := 0.0
 		for i := row[r]; i < row[r+1]; i++ {

@@ -144,10 +144,9 @@ func scale(rows [][]float64, j int, f float64) {
 }
 
 // subtract computes x ← x − f·y for two rows of one length. Nearly all of the time goes
-// here. Eight steps at a time through pointers to arrays need one bounds check for
-// all eight and a eighth of the loop's own instructions.
+// here: eight steps at a time, through pointers to arrays of eight, need no bounds checks
+// and an eighth of the loop's own instructions.
 func subtract(x []float64, f float64, y []float64) {
-	y = y[:len(x)]
 	for len(x) >= 8 && len(y) >= 8 {
 		u, v := (*[8]float64)(x), (*[8]float64)(y)
 		u[0] -= f * v[0]
@@ -160,6 +159,7 @@ func subtract(x []float64, f float64, y []float64) {
 		u[7] -= f * v[7]
 		x, y = x[8:], y[8:]
 	}
+	y = y[:len(x)]
 	for i := range x {
 		x[i] -= f * y[i]
 	}
