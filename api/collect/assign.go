@@ -1,12 +1,14 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"benchd/api/store"
 	"benchd/worker/bench"
@@ -36,6 +38,8 @@ type assigner struct {
 	fits    func(bench.Case, bench.Plan, bench.Limits) error
 	logger  *slog.Logger
 
+	load    map[string]int // trials that each host has to do
+	counted time.Time
 	misfits map[misfit]string // what was found not to fit, so that it is not worked out every second
 }
 
@@ -45,8 +49,11 @@ type misfit struct {
 	limits    bench.Limits
 }
 
-// maxBacklog is where counting a host's trials ends: beyond it, hosts count as equally busy.
-const maxBacklog = 10 * bench.MaxTrials
+// Bounds of counting: how often, and where a host's trials are not counted further.
+const (
+	countEvery = 5 * time.Second
+	maxBacklog = 10 * bench.MaxTrials
+)
 
 // pass assigns what can be assigned; sent are the orders that each host has in its queue.
 func (a *assigner) pass(ctx context.Context, beats []bench.Beat, sent map[string]int) error {
@@ -54,31 +61,53 @@ func (a *assigner) pass(ctx context.Context, beats []bench.Beat, sent map[string
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
-	load, err := a.load(ctx, beats, sent)
-	if err != nil {
+	if err := a.count(ctx, beats, sent); err != nil {
 		return err
 	}
 	misfits := make(map[misfit]string)
 	for _, w := range waiting {
-		host, reason := a.choose(w, beats, load, misfits)
+		host, reason := a.choose(w, beats, misfits)
 		if err := a.settle(ctx, w, host, reason); err != nil {
 			return err
 		}
-		load[host] += len(w.Cases)
+		a.load[host] += len(w.Cases)
 	}
 	a.misfits = misfits
 	return nil
 }
 
-// load counts what each live host has to do; a single host needs no counting.
-func (a *assigner) load(ctx context.Context, beats []bench.Beat, sent map[string]int) (map[string]int, error) {
-	load := maps.Clone(sent)
-	if len(beats) < 2 {
-		return load, nil
+// count counts what each live host has to do, every few seconds: in between, what was
+// assigned here is added, and a little too much for hosts that finish trials does no harm.
+// A single host needs no counting.
+func (a *assigner) count(ctx context.Context, beats []bench.Beat, sent map[string]int) error {
+	if a.load != nil && time.Since(a.counted) < countEvery && !newHost(a.load, beats) {
+		return nil
 	}
+	load := maps.Clone(sent)
+	for _, b := range beats {
+		load[b.Host] += 0
+	}
+	if len(beats) > 1 {
+		if err := a.add(ctx, load, beats); err != nil {
+			return err
+		}
+	}
+	a.load, a.counted = load, time.Now()
+	return nil
+}
+
+func newHost(load map[string]int, beats []bench.Beat) bool {
+	return slices.ContainsFunc(beats, func(b bench.Beat) bool {
+		_, known := load[b.Host]
+		return !known
+	})
+}
+
+// add adds the trials that run and those that were not sent yet.
+func (a *assigner) add(ctx context.Context, load map[string]int, beats []bench.Beat) error {
 	active, err := a.backlog.Active(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, t := range active {
 		load[t.Host]++
@@ -86,15 +115,15 @@ func (a *assigner) load(ctx context.Context, beats []bench.Beat, sent map[string
 	for _, b := range beats {
 		orders, err := a.backlog.Undispatched(ctx, b.Host, maxBacklog)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		load[b.Host] += len(orders)
 	}
-	return load, nil
+	return nil
 }
 
 // choose gives the host for a run, or why there is none.
-func (a *assigner) choose(w store.Waiting, beats []bench.Beat, load map[string]int, misfits map[misfit]string) (host, reason string) {
+func (a *assigner) choose(w store.Waiting, beats []bench.Beat, misfits map[misfit]string) (host, reason string) {
 	var small string
 	for _, b := range beats {
 		if !carries(b.Labels, w.Selector.Labels) {
@@ -106,7 +135,7 @@ func (a *assigner) choose(w store.Waiting, beats []bench.Beat, load map[string]i
 			small = fmt.Sprintf("host %s: %s", b.Host, why)
 			continue
 		}
-		if host == "" || load[b.Host] < load[host] || load[b.Host] == load[host] && b.Host < host {
+		if host == "" || cmp.Or(cmp.Compare(a.load[b.Host], a.load[host]), cmp.Compare(b.Host, host)) < 0 {
 			host = b.Host
 		}
 	}

@@ -15,6 +15,8 @@ const (
 	// It leaves asynq's own recoverer, which every worker runs for its own queue, its minute.
 	orphanAge = 5 * time.Minute
 	leaseTime = 30 * time.Second
+	// mendTimeout keeps a worker from waiting long for a Redis that is away.
+	mendTimeout = 2 * time.Second
 )
 
 // tidyScript mends a queue's list of active tasks, which asynq leaves broken when keys were
@@ -105,4 +107,14 @@ func (q *Queue) removeOrphans(ctx context.Context, name string) (int, error) {
 		return 0, fmt.Errorf("remove orphans from queue %s: %w", name, err)
 	}
 	return n, nil
+}
+
+// mend gives the task that is about to end its lease back if Redis has lost it: asynq takes
+// a task without a lease off the active list and then fails, and leaves its key for ever.
+func (q *Queue) mend(ctx context.Context, host string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mendTimeout)
+	defer cancel()
+	if _, err := q.removeOrphans(ctx, runQueue(host)); err != nil {
+		q.logger.Debug("mending the list of active tasks failed", "host", host, "error", err)
+	}
 }

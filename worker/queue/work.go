@@ -37,7 +37,7 @@ var errNotStarted = errors.New("the order was taken and not started")
 // whatever happened; a panic is logged. An order that was taken but not handled, because ctx
 // ended first, leaves the queue, and the collector finds it missing and queues it again.
 func (q *Queue) Work(ctx context.Context, host string, handle func(context.Context, bench.Order)) error {
-	w := &taker{ctx: ctx, handle: handle, slot: make(chan struct{}, 1), logger: q.logger.With("host", host)}
+	w := &taker{ctx: ctx, handle: handle, mend: func() { q.mend(ctx, host) }, slot: make(chan struct{}, 1), logger: q.logger.With("host", host)}
 	server := asynq.NewServerFromRedisClient(q.rdb, asynq.Config{
 		Concurrency:       1,
 		Queues:            map[string]int{runQueue(host): 1},
@@ -59,6 +59,7 @@ func (q *Queue) Work(ctx context.Context, host string, handle func(context.Conte
 type taker struct {
 	ctx    context.Context // ends when no more orders shall be started
 	handle func(context.Context, bench.Order)
+	mend   func()        // called when an order was handled, before asynq takes its task away
 	slot   chan struct{} // holds one value while an order is handled
 	logger *slog.Logger
 }
@@ -83,6 +84,7 @@ func (w *taker) process(task context.Context, t *asynq.Task) error {
 		return errNotStarted
 	}
 	w.call(o)
+	w.mend()
 	return nil
 }
 

@@ -189,6 +189,27 @@ func TestWorkDropsWhatItCannotRead(t *testing.T) {
 	})
 }
 
+func TestALostLeaseLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
+		q := open(t, r)
+		enqueue(t, q, order("a", 1), order("b", 1))
+		release := make(chan struct{})
+		var seen log
+		work(t, q, func(_ context.Context, o bench.Order) {
+			seen.add(o.Trial)
+			<-release
+		})
+		within(t, 5*time.Second, "not started", func() bool { return len(seen.get()) == 1 })
+		r.Do(t, "DEL", "asynq:{run.blue}:lease")
+		close(release)
+		within(t, 5*time.Second, "the next one never came", func() bool { return slices.Equal(seen.get(), []string{"a", "b"}) })
+		within(t, 5*time.Second, "a task stays", func() bool {
+			return must(q.Depth(t.Context()))(t)["run.blue"] == queue.Depth{} && !must(q.Queued(t.Context(), order("a", 1)))(t)
+		})
+	})
+}
+
 // TestWorkWhenRedisGoesAway kills the server under a worker that waits and one that works.
 func TestWorkWhenRedisGoesAway(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ const tick = 500 * time.Millisecond
 // A Redis is a running Redis on a port of the loopback interface.
 type Redis struct {
 	server *miniredis.Miniredis
+	addr   string // kept, since a closed miniredis cannot tell it
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 	once   sync.Once
@@ -32,7 +33,7 @@ func Start(ctx context.Context) (*Redis, error) {
 		return nil, fmt.Errorf("start the embedded redis: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	r := &Redis{server: server, stop: stop}
+	r := &Redis{server: server, addr: server.Addr(), stop: stop}
 	r.done.Go(func() { r.age(ctx) })
 	return r, nil
 }
@@ -56,7 +57,7 @@ func (r *Redis) age(ctx context.Context) {
 }
 
 // URL is where it listens: redis://127.0.0.1:port.
-func (r *Redis) URL() string { return "redis://" + r.server.Addr() }
+func (r *Redis) URL() string { return "redis://" + r.addr }
 
 // Close stops it and forgets its data.
 func (r *Redis) Close() {

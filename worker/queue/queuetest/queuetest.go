@@ -66,7 +66,8 @@ func Real(t *testing.T) *Redis {
 	return r
 }
 
-// Own starts a redis-server that the test may stop, start and configure.
+// Own starts a redis-server that the test may stop, start and configure. In its arguments,
+// {port} stands for the port that the server has.
 func Own(t *testing.T, args ...string) *Redis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -105,6 +106,9 @@ func (r *Redis) Start(t *testing.T, args ...string) {
 		"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
 		"--daemonize", "no", "--dir", r.dir, "--logfile", filepath.Join(r.dir, "log"),
 	}, args...)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "{port}", port)
+	}
 	r.cmd = exec.Command("redis-server", args...)
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
