@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"benchd/worker/bench"
@@ -91,8 +92,11 @@ func (s *Store) Queries() []string {
 	return all
 }
 
-// Explain gives the plan of a query.
+// Explain gives the plan of a query; arguments that are missing are taken as null.
 func (s *Store) Explain(ctx context.Context, query string, args ...any) (lines []string, err error) {
+	for len(args) < strings.Count(query, "?") {
+		args = append(args, nil)
+	}
 	rows, err := s.reader.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
 	if err != nil {
 		return nil, err
@@ -110,3 +114,11 @@ func forEachPlan(rows *sql.Rows, lines *[]string) error {
 		return err
 	})
 }
+
+// The store's parsers, for fuzzing.
+var (
+	ParamsText   = paramsText
+	ParseParams  = parseParams
+	FormatCursor = formatCursor
+	ParseCursor  = parseCursor
+)

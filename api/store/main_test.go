@@ -12,6 +12,10 @@ import (
 var benchFolder string
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == crashChild {
+		fmt.Fprintln(os.Stderr, writeUntilKilled(os.Args[2], os.Stdout))
+		os.Exit(1)
+	}
 	var err error
 	if benchFolder, err = os.MkdirTemp("", "benchd-store-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -70,14 +70,19 @@ func parseParams(text string) (kernels.Params, error) {
 }
 
 // parsePlain reads an object in which nothing is escaped: its quotes cut it into names,
-// colons, values and commas.
+// colons, values and commas. It takes nothing that encoding/json would read otherwise.
 func parsePlain(text string) (kernels.Params, bool) {
-	if strings.IndexByte(text, '\\') >= 0 || len(text) < 2 {
-		return nil, false
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '\\' {
+			return nil, false
+		}
 	}
 	p := make(kernels.Params, strings.Count(text, ":"))
-	for rest := text[1:]; rest != "}"; {
-		rest = strings.TrimPrefix(rest, ",")
+	rest, ok := strings.CutPrefix(text, "{")
+	if !ok || rest == "}" {
+		return p, ok
+	}
+	for {
 		name, after, ok := cutQuoted(rest)
 		if !ok || !strings.HasPrefix(after, ":") {
 			return nil, false
@@ -86,9 +91,14 @@ func parsePlain(text string) (kernels.Params, bool) {
 		if !ok {
 			return nil, false
 		}
-		p[name], rest = value, end
+		p[name] = value
+		if end == "}" {
+			return p, true
+		}
+		if rest, ok = strings.CutPrefix(end, ","); !ok {
+			return nil, false
+		}
 	}
-	return p, true
 }
 
 // cutQuoted splits a text that begins with a quoted word after that word.
