@@ -65,6 +65,9 @@ func New(ctx context.Context, c Config, instance string) (*Worker, error) {
 		Config: c, instance: instance, starter: child.Starter{Exe: c.Exe},
 		beatNow: make(chan struct{}, 1), sendNow: make(chan struct{}, 1),
 	}
+	if w.Labels == nil {
+		w.Labels = map[string]string{}
+	}
 	var err error
 	if w.outbox, err = openOutbox(c.Data); err != nil {
 		return nil, err
