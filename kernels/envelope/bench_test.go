@@ -11,11 +11,11 @@ import (
 )
 
 // documents are what the codec's figures are taken from.
-func documents(t testing.TB) map[string]envelope.Message {
-	t.Helper()
+func documents(tb testing.TB) map[string]envelope.Message {
+	tb.Helper()
 	text, err := envelope.Text(1<<20, 1)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return map[string]envelope.Message{"beans": envelope.Beans(1), "text-1MB": text}
 }
@@ -36,6 +36,7 @@ func each(b *testing.B, f func(b *testing.B, m *envelope.Message, doc []byte)) {
 func decode(b *testing.B, model envelope.Model) {
 	b.Helper()
 	each(b, func(b *testing.B, _ *envelope.Message, doc []byte) {
+		b.Helper()
 		c := codec(b, model)
 		var got envelope.Message
 		for b.Loop() {
@@ -49,6 +50,7 @@ func decode(b *testing.B, model envelope.Model) {
 func encode(b *testing.B, model envelope.Model) {
 	b.Helper()
 	each(b, func(b *testing.B, m *envelope.Message, doc []byte) {
+		b.Helper()
 		c := codec(b, model)
 		out := make([]byte, 0, 2*len(doc))
 		for b.Loop() {
@@ -65,6 +67,7 @@ func BenchmarkEncodeDOM(b *testing.B)    { encode(b, envelope.DOM) }
 // BenchmarkScan takes the scanner alone, to the end of the document.
 func BenchmarkScan(b *testing.B) {
 	each(b, func(b *testing.B, _ *envelope.Message, doc []byte) {
+		b.Helper()
 		s := envelope.NewScanner(envelope.DefaultLimits())
 		for b.Loop() {
 			if err := s.Reset(doc); err != nil {
@@ -83,6 +86,7 @@ func BenchmarkScan(b *testing.B) {
 // BenchmarkDecodeXML is the standard library's way to the same values.
 func BenchmarkDecodeXML(b *testing.B) {
 	each(b, func(b *testing.B, _ *envelope.Message, doc []byte) {
+		b.Helper()
 		for b.Loop() {
 			var got xmlEnvelope
 			if err := xml.Unmarshal(doc, &got); err != nil {
@@ -95,6 +99,7 @@ func BenchmarkDecodeXML(b *testing.B) {
 // BenchmarkEncodeXML is the standard library's way from the same values.
 func BenchmarkEncodeXML(b *testing.B) {
 	each(b, func(b *testing.B, _ *envelope.Message, doc []byte) {
+		b.Helper()
 		var v xmlEnvelope
 		if err := xml.Unmarshal(doc, &v); err != nil {
 			b.Fatal(err)
@@ -110,6 +115,7 @@ func BenchmarkEncodeXML(b *testing.B) {
 // BenchmarkDecodeEtree is a tree built by etree's own reader; nothing is read from it.
 func BenchmarkDecodeEtree(b *testing.B) {
 	each(b, func(b *testing.B, _ *envelope.Message, doc []byte) {
+		b.Helper()
 		for b.Loop() {
 			if err := etree.NewDocument().ReadFromBytes(doc); err != nil {
 				b.Fatal(err)
@@ -121,6 +127,7 @@ func BenchmarkDecodeEtree(b *testing.B) {
 // BenchmarkBytes is the least a reader can do: look at each byte once.
 func BenchmarkBytes(b *testing.B) {
 	each(b, func(b *testing.B, _ *envelope.Message, doc []byte) {
+		b.Helper()
 		tags := 0
 		for b.Loop() {
 			for _, c := range doc {

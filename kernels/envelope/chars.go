@@ -14,8 +14,8 @@ const (
 
 // class tells what each byte may be part of; plain which bytes are written as they are.
 var (
-	class = makeClasses()
-	plain = makePlain()
+	class = makeClasses() //nolint:gochecknoglobals // A table that is never changed.
+	plain = makePlain()   //nolint:gochecknoglobals // A table that is never changed.
 )
 
 func makeClasses() (t [256]uint8) {
@@ -64,26 +64,26 @@ func isChar(r rune) bool {
 	}
 }
 
-// A span is a range of characters, both ends included.
-type span struct{ low, high rune }
-
-// The characters above ASCII that may begin a name (production 4), and those that may only
-// go on in one (production 4a).
-var (
-	startSpans = [...]span{
-		{0xC0, 0xD6}, {0xD8, 0xF6}, {0xF8, 0x2FF}, {0x370, 0x37D}, {0x37F, 0x1FFF}, {0x200C, 0x200D}, {0x2070, 0x218F},
-		{0x2C00, 0x2FEF}, {0x3001, 0xD7FF}, {0xF900, 0xFDCF}, {0xFDF0, 0xFFFD}, {0x10000, 0xEFFFF},
+// isNameStart tells whether a character above ASCII may begin a name (production 4).
+func isNameStart(r rune) bool {
+	switch {
+	case r < 0x370:
+		return r >= 0xC0 && r <= 0x2FF && r != 0xD7 && r != 0xF7
+	case r < 0x2000:
+		return r != 0x37E
+	case r < 0x3000:
+		return r == 0x200C || r == 0x200D || r >= 0x2070 && r <= 0x218F || r >= 0x2C00 && r <= 0x2FEF
+	case r < 0x10000:
+		return r > 0x3000 && r < 0xD800 || r >= 0xF900 && r <= 0xFDCF || r >= 0xFDF0 && r <= 0xFFFD
+	default:
+		return r <= 0xEFFFF
 	}
-	laterSpans = [...]span{{0xB7, 0xB7}, {0x300, 0x36F}, {0x203F, 0x2040}}
-)
+}
 
-func within(spans []span, r rune) bool {
-	for _, s := range spans {
-		if r >= s.low && r <= s.high {
-			return true
-		}
-	}
-	return false
+// isNameLater tells whether a character above ASCII may go on in a name, though not begin
+// one (production 4a).
+func isNameLater(r rune) bool {
+	return r == 0xB7 || r >= 0x300 && r <= 0x36F || r == 0x203F || r == 0x2040
 }
 
 // char decodes the character at the start of b and tells whether XML can hold it.
@@ -96,24 +96,34 @@ func char(b []byte) (width int, ok bool) {
 // (Namespaces in XML 1.0, production 4).
 func ncName(doc []byte, i int) int {
 	begin := i
+	for i < len(doc) && class[doc[i]]&nameByte != 0 {
+		i++
+	}
+	switch {
+	case i > begin && class[doc[begin]]&nameStart == 0:
+		return begin
+	case i < len(doc) && doc[i] >= utf8.RuneSelf:
+		return longName(doc, begin, i)
+	}
+	return i
+}
+
+// longName goes on with a name that has characters above ASCII.
+func longName(doc []byte, begin, i int) int {
 	for i < len(doc) {
-		c := doc[i]
-		switch {
-		case class[c]&nameByte != 0:
-			if i == begin && class[c]&nameStart == 0 {
+		if doc[i] < utf8.RuneSelf {
+			if class[doc[i]]&nameByte == 0 {
 				return i
 			}
 			i++
-		case c < utf8.RuneSelf:
-			return i
-		default:
-			r, width := utf8.DecodeRune(doc[i:])
-			later := i > begin && within(laterSpans[:], r)
-			if !later && !within(startSpans[:], r) || width == 1 {
-				return i
-			}
-			i += width
+			continue
 		}
+		r, width := utf8.DecodeRune(doc[i:])
+		later := i > begin && isNameLater(r)
+		if width == 1 || !later && !isNameStart(r) {
+			return i
+		}
+		i += width
 	}
 	return i
 }

@@ -60,7 +60,6 @@ func compare(t *testing.T, want, got envelope.Message) {
 }
 
 func TestDecode(t *testing.T) {
-	t.Parallel()
 	whole := envelope.Bean{ID: 7, FirstName: str("F"), LastName: str("L"), City: str("C"), Balance: 1.5, Active: true}
 	null := envelope.String{Nil: true}
 	answer := textMessage("hello")
@@ -124,7 +123,6 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	t.Parallel()
 	rows := []struct{ name, doc, want string }{
 		{"nothing", "", "no element"},
 		{"white space", " \n", "no element"},

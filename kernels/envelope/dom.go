@@ -48,8 +48,8 @@ func (r *treeReader) build(doc []byte) (*etree.Element, error) {
 // looks up what it stands for when it is asked.
 func (r *treeReader) element(parent *etree.Element) *etree.Element {
 	s := r.scanner
-	e := parent.CreateElement(string(s.name.local))
-	e.Space = string(s.name.prefix)
+	e := parent.CreateElement(string(s.Local()))
+	e.Space = string(s.prefixOf(&s.name))
 	for i := range s.attrs {
 		a := &s.attrs[i]
 		e.CreateAttr(s.attributeName(a), string(s.valueOf(a)))

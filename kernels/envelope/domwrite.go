@@ -28,33 +28,33 @@ func messageTree(m *Message) *etree.Element {
 	return root
 }
 
-func addBundle(parent *etree.Element, t *tag, b *Bundle) {
-	e := parent.CreateElement(t.name)
-	addBean(e, &tagA, &b.A)
-	addBean(e, &tagB, &b.B)
-	addBean(e, &tagC, &b.C)
-	addBean(e, &tagD, &b.D)
+func addBundle(parent *etree.Element, local string, b *Bundle) {
+	e := parent.CreateElement("b:" + local)
+	addBean(e, "a", &b.A)
+	addBean(e, "b", &b.B)
+	addBean(e, "c", &b.C)
+	addBean(e, "d", &b.D)
 	for i := range b.Items {
-		addString(e, &tagItems, &b.Items[i])
+		addString(e, "items", &b.Items[i])
 	}
 }
 
-func addBean(parent *etree.Element, t *tag, b *Bean) {
-	e := parent.CreateElement(t.name)
+func addBean(parent *etree.Element, local string, b *Bean) {
+	e := parent.CreateElement("b:" + local)
 	if b.Nil {
 		e.CreateAttr("xsi:nil", "true")
 		return
 	}
-	e.CreateElement(tagID.name).CreateText(strconv.Itoa(int(b.ID)))
-	addString(e, &tagFirstName, &b.FirstName)
-	addString(e, &tagLastName, &b.LastName)
-	addString(e, &tagCity, &b.City)
-	e.CreateElement(tagBalance.name).CreateText(string(appendDouble(nil, b.Balance)))
-	e.CreateElement(tagActive.name).CreateText(strconv.FormatBool(b.Active))
+	e.CreateElement("b:id").CreateText(strconv.Itoa(int(b.ID)))
+	addString(e, "firstName", &b.FirstName)
+	addString(e, "lastName", &b.LastName)
+	addString(e, "city", &b.City)
+	e.CreateElement("b:balance").CreateText(string(appendDouble(nil, b.Balance)))
+	e.CreateElement("b:active").CreateText(strconv.FormatBool(b.Active))
 }
 
-func addString(parent *etree.Element, t *tag, s *String) {
-	e := parent.CreateElement(t.name)
+func addString(parent *etree.Element, local string, s *String) {
+	e := parent.CreateElement("b:" + local)
 	switch {
 	case s.Nil:
 		e.CreateAttr("xsi:nil", "true")
@@ -94,16 +94,19 @@ func appendTree(dst []byte, root *etree.Element) []byte {
 // An appender lets etree write to the end of a slice.
 type appender []byte
 
+// Write appends p.
 func (a *appender) Write(p []byte) (int, error) {
 	*a = append(*a, p...)
 	return len(p), nil
 }
 
+// WriteString appends s.
 func (a *appender) WriteString(s string) (int, error) {
 	*a = append(*a, s...)
 	return len(s), nil
 }
 
+// WriteByte appends c.
 func (a *appender) WriteByte(c byte) error {
 	*a = append(*a, c)
 	return nil

@@ -110,8 +110,9 @@ func (b *Bundle) bean(f field) *Bean {
 		return &b.C
 	case fieldD:
 		return &b.D
+	default:
+		return nil
 	}
-	return nil
 }
 
 // clear makes every part absent and keeps the memory of the array.
@@ -135,8 +136,9 @@ func (b *Bean) text(f field) *String {
 		return &b.LastName
 	case fieldCity:
 		return &b.City
+	default:
+		return nil
 	}
-	return nil
 }
 
 // parse sets a field of another type than string and tells whether the text is one of its.
@@ -149,6 +151,8 @@ func (b *Bean) parse(f field, text []byte) (ok bool) {
 		b.Balance, ok = parseDouble(text)
 	case fieldActive:
 		b.Active, ok = parseBool(text)
+	default:
+		ok = false
 	}
 	return ok
 }

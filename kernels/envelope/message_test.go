@@ -12,11 +12,11 @@ import (
 var models = []envelope.Model{envelope.Stream, envelope.DOM}
 
 // codec makes a codec with the default limits.
-func codec(t testing.TB, m envelope.Model) *envelope.Codec {
-	t.Helper()
+func codec(tb testing.TB, m envelope.Model) *envelope.Codec {
+	tb.Helper()
 	c, err := envelope.NewCodec(m, envelope.DefaultLimits())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

@@ -22,7 +22,7 @@ func Beans(seed uint64) Message {
 		Items: make([]String, itemCount),
 	}}
 	for i := range m.Bundle.Items {
-		m.Bundle.Items[i].Value = g.pick(words)
+		m.Bundle.Items[i].Value = g.pick(words())
 	}
 	g.fill(m.Bundle.Items, BeansSize-len(appendMessage(nil, &m)))
 	return m
@@ -80,12 +80,21 @@ func Check(sent, got []byte) error {
 }
 
 // The words of the generated texts: none needs an escape, so that lengths add up.
-var (
-	firstNames = []string{"Vladimir", "Katerina", "Frantisek", "Magdalena", "Bohumil", "Ludmila", "Zdenek", "Jarmila"}
-	lastNames  = []string{"Novak", "Svobodova", "Dvorak", "Cerna", "Prochazka", "Kucerova", "Vesely", "Horakova"}
-	cities     = []string{"Brno", "Praha", "Ostrava", "Plzen", "Liberec", "Olomouc", "Pardubice", "Zlin"}
-	words      = []string{"order", "parcel", "invoice", "carrier", "depot", "pallet", "route", "customs", "harbour", "freight", "ledger", "sender"}
-)
+func firstNames() []string {
+	return []string{"Vladimir", "Katerina", "Frantisek", "Magdalena", "Bohumil", "Ludmila", "Zdenek", "Jarmila"}
+}
+
+func lastNames() []string {
+	return []string{"Novak", "Svobodova", "Dvorak", "Cerna", "Prochazka", "Kucerova", "Vesely", "Horakova"}
+}
+
+func cities() []string {
+	return []string{"Brno", "Praha", "Ostrava", "Plzen", "Liberec", "Olomouc", "Pardubice", "Zlin"}
+}
+
+func words() []string {
+	return []string{"order", "parcel", "invoice", "carrier", "depot", "pallet", "route", "customs", "harbour", "freight", "ledger", "sender"}
+}
 
 // A generator makes content from a seed.
 type generator struct{ source *rand.PCG }
@@ -99,9 +108,9 @@ func (g generator) pick(from []string) string { return from[g.below(len(from))] 
 func (g generator) bean(id int32) Bean {
 	return Bean{
 		ID:        id,
-		FirstName: String{Value: g.pick(firstNames)},
-		LastName:  String{Value: g.pick(lastNames)},
-		City:      String{Value: g.pick(cities)},
+		FirstName: String{Value: g.pick(firstNames())},
+		LastName:  String{Value: g.pick(lastNames())},
+		City:      String{Value: g.pick(cities())},
 		Balance:   1000 + float64(g.below(9000)) + 0.5,
 		Active:    g.below(2) == 1,
 	}
@@ -128,8 +137,9 @@ func (g generator) tail(n int) string {
 // prose returns words, n bytes of them. Its last byte is a letter, never a space.
 func (g generator) prose(n int) string {
 	b := make([]byte, 0, n+16)
+	from := words()
 	for len(b) < n {
-		b = append(append(b, g.pick(words)...), ' ')
+		b = append(append(b, g.pick(from)...), ' ')
 	}
 	b = b[:n]
 	if n > 0 && b[n-1] == ' ' {

@@ -131,7 +131,7 @@ func (r *reader) fault() (*Fault, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case !more && !(coded && told):
+		case !more && (!coded || !told):
 			return nil, r.wrong(reasonNoCode)
 		case !more:
 			return f, nil

@@ -5,15 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// reference reads the reference that begins with & at i and returns the character it stands
-// for and where it ends. Without a document type declaration there are five names and the
+// reference checks the reference that begins with & at i and returns where it ends. Without a document type declaration there are five names and the
 // numbers (XML 1.0, sections 4.1 and 4.6).
-func (s *Scanner) reference(i int) (rune, int, error) {
-	r, length := expand(s.doc[i:])
+func (s *Scanner) reference(i int) (int, error) {
+	_, length := expand(s.doc[i:])
 	if length == 0 {
-		return 0, i, s.errorf(i, "a reference to something that does not exist")
+		return i, s.errorf(i, "a reference to something that does not exist")
 	}
-	return r, i + length, nil
+	return i + length, nil
 }
 
 // expand returns the character that the reference at the start of b stands for, and the

@@ -43,17 +43,23 @@ type Scanner struct {
 
 // An element is one that is open.
 type element struct {
-	name  qname
-	keep  int // how many bindings there were before its own
-	begin int // where its name begins and ends in the document
-	end   int
+	name qname
+	keep int // how many bindings there were before its own
 }
 
-// A qname is a name with its prefix and the namespace that the prefix stands for.
+// A qname is a name as three places in the document, which costs less to keep than slices:
+// where it begins, where its local part begins, behind the colon if there is one, and where
+// it ends; and the namespace that its prefix stands for.
 type qname struct {
-	prefix, local []byte
-	space         Space
+	begin, local, end int
+	space             Space
 }
+
+// localOf returns a name without its prefix.
+func (s *Scanner) localOf(n *qname) []byte { return s.doc[n.local:n.end] }
+
+// prefixOf returns the prefix of a name, which may be empty.
+func (s *Scanner) prefixOf(n *qname) []byte { return s.doc[n.begin:max(n.begin, n.local-1)] }
 
 // NewScanner makes a scanner within limits.
 func NewScanner(l Limits) *Scanner { return &Scanner{limits: l} }
@@ -133,7 +139,7 @@ func (s *Scanner) outside() error {
 func (s *Scanner) finish() (Kind, error) {
 	switch {
 	case len(s.open) > 0:
-		return 0, s.errorf(s.pos, "the document ends inside the element %q", s.open[len(s.open)-1].name.local)
+		return 0, s.errorf(s.pos, "the document ends inside the element %q", s.localOf(&s.open[len(s.open)-1].name))
 	case !s.rooted:
 		return 0, s.errorf(s.pos, "the document has no element")
 	}
@@ -150,7 +156,7 @@ func (s *Scanner) pop() Kind {
 }
 
 // Local returns the name of the current tag without its prefix.
-func (s *Scanner) Local() []byte { return s.name.local }
+func (s *Scanner) Local() []byte { return s.localOf(&s.name) }
 
 // Space returns the namespace of the current tag.
 func (s *Scanner) Space() Space { return s.name.space }

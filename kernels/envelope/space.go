@@ -39,18 +39,13 @@ func (s *Scanner) Resolve(prefix []byte) (Space, bool) {
 		return NoSpace, true
 	case "xml":
 		return XMLSpace, true
-	case "xmlns":
-		return XMLNSSpace, false
 	}
 	return NoSpace, false
 }
 
 // URI returns the namespace of the current tag as its URI.
 func (s *Scanner) URI() []byte {
-	switch s.name.space {
-	case NoSpace:
-		return nil
-	case XMLSpace:
+	if s.name.space == XMLSpace {
 		return []byte(xmlURI)
 	}
 	for i := range s.bindings {
@@ -71,16 +66,16 @@ func (s *Scanner) settle() error {
 	}
 	for i := range s.attrs {
 		a := &s.attrs[i]
-		if a.name.space != XMLNSSpace && len(a.name.prefix) > 0 {
+		if prefix := s.prefixOf(&a.name); a.name.space != XMLNSSpace && len(prefix) > 0 {
 			var known bool
-			if a.name.space, known = s.Resolve(a.name.prefix); !known {
-				return s.errorf(s.pos, "the prefix %q is not declared", a.name.prefix)
+			if a.name.space, known = s.Resolve(prefix); !known {
+				return s.errorf(s.pos, "the prefix %q is not declared", prefix)
 			}
 		}
 		for j := range s.attrs[:i] {
 			b := &s.attrs[j]
-			if a.name.space == b.name.space && string(a.name.local) == string(b.name.local) {
-				return s.errorf(s.pos, "the attribute %q is there twice", a.name.local)
+			if a.name.space == b.name.space && string(s.localOf(&a.name)) == string(s.localOf(&b.name)) {
+				return s.errorf(s.pos, "the attribute %q is there twice", s.doc[a.name.begin:a.name.end])
 			}
 		}
 	}
@@ -88,15 +83,14 @@ func (s *Scanner) settle() error {
 }
 
 // declare binds a prefix if the attribute declares one (Namespaces in XML 1.0, section 3).
-// The default namespace is kept under a local name that no attribute can have, so that
-// xmlns="" and xmlns:xmlns="" are not taken for one another.
+// The name of a default namespace's is made one without a local part, which no other has.
 func (s *Scanner) declare(a *attribute) error {
 	var prefix []byte
 	switch {
-	case len(a.name.prefix) == 0 && string(a.name.local) == "xmlns":
-		a.name.local = nil
-	case string(a.name.prefix) == "xmlns":
-		prefix = a.name.local
+	case string(s.doc[a.name.begin:a.name.end]) == "xmlns":
+		a.name.local = a.name.end
+	case string(s.prefixOf(&a.name)) == "xmlns":
+		prefix = s.localOf(&a.name)
 	default:
 		return nil
 	}

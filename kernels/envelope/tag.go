@@ -2,39 +2,38 @@ package envelope
 
 // An attribute is one of the current start tag.
 type attribute struct {
-	name  qname
-	value []byte // as it stands in the document
-	dirty bool   // it holds references or white space that has to be replaced
+	name       qname
+	begin, end int  // where its value is in the document
+	dirty      bool // it holds references or white space that has to be replaced
 }
 
 // startTag reads a start tag or an empty element's tag.
 func (s *Scanner) startTag() (Kind, error) {
-	begin := s.pos + 1
 	switch {
 	case s.rooted && len(s.open) == 0:
 		return 0, s.errorf(s.pos, "a second root element")
 	case len(s.open) >= s.limits.Depth:
 		return 0, s.errorf(s.pos, "elements are nested more than %d deep", s.limits.Depth)
 	}
-	name, end, err := s.qname(begin)
-	if err != nil {
-		return 0, err
+	name := s.qname(s.pos + 1)
+	if name.local == name.end {
+		return 0, s.errorf(name.end, "a name was expected")
 	}
 	s.attrs = s.attrs[:0]
 	keep := len(s.bindings)
-	if end < len(s.doc) && s.doc[end] == '>' {
-		s.pos = end + 1
-	} else if err := s.attributes(end); err != nil {
+	if name.end < len(s.doc) && s.doc[name.end] == '>' {
+		s.pos = name.end + 1
+	} else if err := s.attributes(name.end); err != nil {
 		return 0, err
 	}
 	var known bool
-	if name.space, known = s.Resolve(name.prefix); !known {
-		return 0, s.errorf(begin, "the prefix %q is not declared", name.prefix)
+	if name.space, known = s.Resolve(s.prefixOf(&name)); !known {
+		return 0, s.errorf(name.begin, "the prefix %q is not declared", s.prefixOf(&name))
 	}
 	s.rooted = true
 	s.name = name
 	s.keep = len(s.bindings)
-	s.open = append(s.open, element{name: name, keep: keep, begin: begin, end: end})
+	s.open = append(s.open, element{name: name, keep: keep})
 	return StartTag, nil
 }
 
@@ -43,34 +42,27 @@ func (s *Scanner) endTag() (Kind, error) {
 	if len(s.open) == 0 {
 		return 0, s.errorf(s.pos, "an end tag without a start tag")
 	}
-	top := &s.open[len(s.open)-1]
+	name := &s.open[len(s.open)-1].name
 	i := s.pos + len("</")
-	end := i + top.end - top.begin
-	if end > len(s.doc) || string(s.doc[i:end]) != string(s.doc[top.begin:top.end]) {
-		return 0, s.errorf(s.pos, "the element %q is not closed by this end tag", top.name.local)
+	end := i + name.end - name.begin
+	if end <= len(s.doc) && string(s.doc[i:end]) == string(s.doc[name.begin:name.end]) {
+		end = skipBlank(s.doc, end)
+		if end < len(s.doc) && s.doc[end] == '>' {
+			s.pos = end + 1
+			return s.pop(), nil
+		}
 	}
-	end = skipBlank(s.doc, end)
-	if end == len(s.doc) || s.doc[end] != '>' {
-		return 0, s.errorf(s.pos, "the element %q is not closed by this end tag", top.name.local)
-	}
-	s.pos = end + 1
-	return s.pop(), nil
+	return 0, s.errorf(s.pos, "the element %q is not closed by this end tag", s.localOf(name))
 }
 
-// qname reads a name that may have a prefix and returns where it ends.
-func (s *Scanner) qname(i int) (qname, int, error) {
-	end := ncName(s.doc, i)
-	n := qname{local: s.doc[i:end]}
-	if end > i && end < len(s.doc) && s.doc[end] == ':' {
-		n.prefix = n.local
-		i = end + 1
-		end = ncName(s.doc, i)
-		n.local = s.doc[i:end]
+// qname reads a name that may have a prefix. If there is none, its local part is empty.
+func (s *Scanner) qname(i int) qname {
+	n := qname{begin: i, local: i, end: ncName(s.doc, i)}
+	if n.end > i && n.end < len(s.doc) && s.doc[n.end] == ':' {
+		n.local = n.end + 1
+		n.end = ncName(s.doc, n.local)
 	}
-	if end == i {
-		return n, end, s.errorf(i, "a name was expected")
-	}
-	return n, end, nil
+	return n
 }
 
 // attributes reads the attributes from i up to the end of the tag, declares the namespaces
@@ -102,11 +94,11 @@ func (s *Scanner) attributes(i int) error {
 
 // attribute reads one attribute from i on and returns where it ends.
 func (s *Scanner) attribute(i int) (int, error) {
-	name, i, err := s.qname(i)
-	if err != nil {
-		return i, err
+	name := s.qname(i)
+	if name.local == name.end {
+		return i, s.errorf(name.end, "a name was expected")
 	}
-	i = skipBlank(s.doc, i)
+	i = skipBlank(s.doc, name.end)
 	if i == len(s.doc) || s.doc[i] != '=' {
 		return i, s.errorf(i, "an attribute without a value")
 	}
@@ -118,7 +110,7 @@ func (s *Scanner) attribute(i int) (int, error) {
 	if err != nil {
 		return i, err
 	}
-	s.attrs = append(s.attrs, attribute{name: name, value: s.doc[i+1 : end], dirty: dirty})
+	s.attrs = append(s.attrs, attribute{name: name, begin: i + 1, end: end, dirty: dirty})
 	return end + 1, nil
 }
 
@@ -135,7 +127,7 @@ func (s *Scanner) value(i int, quote byte) (end int, dirty bool, err error) {
 		case c == '<':
 			return i, dirty, s.errorf(i, "the value of an attribute holds a <")
 		case c == '&':
-			_, next, err := s.reference(i)
+			next, err := s.reference(i)
 			if err != nil {
 				return i, dirty, err
 			}
@@ -157,7 +149,7 @@ func (s *Scanner) value(i int, quote byte) (end int, dirty bool, err error) {
 // prefix is in NoSpace.
 func (s *Scanner) Attr(space Space, local string) ([]byte, bool) {
 	for i := range s.attrs {
-		if a := &s.attrs[i]; a.name.space == space && string(a.name.local) == local {
+		if a := &s.attrs[i]; a.name.space == space && string(s.localOf(&a.name)) == local {
 			return s.valueOf(a), true
 		}
 	}
@@ -166,19 +158,14 @@ func (s *Scanner) Attr(space Space, local string) ([]byte, bool) {
 
 // valueOf returns what the value of an attribute says.
 func (s *Scanner) valueOf(a *attribute) []byte {
-	if !a.dirty {
-		return a.value
+	value := s.doc[a.begin:a.end]
+	if a.dirty {
+		value = appendExpanded(nil, value, inValue)
 	}
-	return appendExpanded(nil, a.value, inValue)
+	return value
 }
 
 // attributeName returns the name of an attribute as it stands in the document.
 func (s *Scanner) attributeName(a *attribute) string {
-	switch {
-	case len(a.name.prefix) > 0:
-		return string(a.name.prefix) + ":" + string(a.name.local)
-	case a.name.space == XMLNSSpace:
-		return "xmlns"
-	}
-	return string(a.name.local)
+	return string(s.doc[a.name.begin:max(a.name.end, a.name.local)])
 }

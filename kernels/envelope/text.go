@@ -30,7 +30,7 @@ func (s *Scanner) text() (Kind, error) {
 			s.pos = i
 			return Chars, nil
 		case c == '&':
-			_, next, err := s.reference(i)
+			next, err := s.reference(i)
 			if err != nil {
 				return 0, err
 			}
@@ -142,7 +142,7 @@ func (s *Scanner) Content() ([]byte, error) {
 		case kind == EndTag:
 			return got, nil
 		case kind == StartTag:
-			return nil, s.errorf(s.pos, "the element %q stands where only text is allowed", s.name.local)
+			return nil, s.errorf(s.pos, "the element %q stands where only text is allowed", s.Local())
 		case got == nil && s.form == asIs:
 			got = s.raw
 		default:

@@ -12,41 +12,33 @@ const (
 	closeBody   = `</soap:Body></soap:Envelope>`
 )
 
-// A tag is everything that can be written for an element of one name, made once so that
-// writing is nothing but appending.
-type tag struct {
-	name                     string // with its prefix, as a tree wants it
-	open, close, empty, null string
-}
-
-func makeTag(local string) tag {
-	n := "b:" + local
-	return tag{name: n, open: "<" + n + ">", close: "</" + n + ">", empty: "<" + n + "/>", null: "<" + n + ` xsi:nil="true"/>`}
-}
-
-// The elements of the echo service.
-var (
-	tagIn        = makeTag("in")
-	tagReturn    = makeTag("return")
-	tagA         = makeTag("a")
-	tagB         = makeTag("b")
-	tagC         = makeTag("c")
-	tagD         = makeTag("d")
-	tagItems     = makeTag("items")
-	tagID        = makeTag("id")
-	tagFirstName = makeTag("firstName")
-	tagLastName  = makeTag("lastName")
-	tagCity      = makeTag("city")
-	tagBalance   = makeTag("balance")
-	tagActive    = makeTag("active")
-)
-
-// parameter returns the one element inside the operation's.
-func (m *Message) parameter() *tag {
+// parameter returns the name of the one element inside the operation's.
+func (m *Message) parameter() string {
 	if m.Answer {
-		return &tagReturn
+		return "return"
 	}
-	return &tagIn
+	return "in"
+}
+
+// appendOpen writes a start tag.
+func appendOpen(dst []byte, local string) []byte {
+	dst = append(dst, "<b:"...)
+	dst = append(dst, local...)
+	return append(dst, '>')
+}
+
+// appendClose writes an end tag.
+func appendClose(dst []byte, local string) []byte {
+	dst = append(dst, "</b:"...)
+	dst = append(dst, local...)
+	return append(dst, '>')
+}
+
+// appendNil writes an element that is nil.
+func appendNil(dst []byte, local string) []byte {
+	dst = append(dst, "<b:"...)
+	dst = append(dst, local...)
+	return append(dst, ` xsi:nil="true"/>`...)
 }
 
 func appendMessage(dst []byte, m *Message) []byte {
@@ -72,48 +64,49 @@ func appendOperation(dst []byte, m *Message) []byte {
 	return dst
 }
 
-func appendBundle(dst []byte, t *tag, b *Bundle) []byte {
-	dst = append(dst, t.open...)
-	dst = appendBean(dst, &tagA, &b.A)
-	dst = appendBean(dst, &tagB, &b.B)
-	dst = appendBean(dst, &tagC, &b.C)
-	dst = appendBean(dst, &tagD, &b.D)
+func appendBundle(dst []byte, local string, b *Bundle) []byte {
+	dst = appendOpen(dst, local)
+	dst = appendBean(dst, "a", &b.A)
+	dst = appendBean(dst, "b", &b.B)
+	dst = appendBean(dst, "c", &b.C)
+	dst = appendBean(dst, "d", &b.D)
 	for i := range b.Items {
-		dst = appendString(dst, &tagItems, &b.Items[i])
+		dst = appendString(dst, "items", &b.Items[i])
 	}
-	return append(dst, t.close...)
+	return appendClose(dst, local)
 }
 
-func appendBean(dst []byte, t *tag, b *Bean) []byte {
+func appendBean(dst []byte, local string, b *Bean) []byte {
 	if b.Nil {
-		return append(dst, t.null...)
+		return appendNil(dst, local)
 	}
-	dst = append(dst, t.open...)
-	dst = append(dst, tagID.open...)
+	dst = appendOpen(dst, local)
+	dst = append(dst, "<b:id>"...)
 	dst = strconv.AppendInt(dst, int64(b.ID), 10)
-	dst = append(dst, tagID.close...)
-	dst = appendString(dst, &tagFirstName, &b.FirstName)
-	dst = appendString(dst, &tagLastName, &b.LastName)
-	dst = appendString(dst, &tagCity, &b.City)
-	dst = append(dst, tagBalance.open...)
+	dst = append(dst, "</b:id>"...)
+	dst = appendString(dst, "firstName", &b.FirstName)
+	dst = appendString(dst, "lastName", &b.LastName)
+	dst = appendString(dst, "city", &b.City)
+	dst = append(dst, "<b:balance>"...)
 	dst = appendDouble(dst, b.Balance)
-	dst = append(dst, tagBalance.close...)
-	dst = append(dst, tagActive.open...)
+	dst = append(dst, "</b:balance><b:active>"...)
 	dst = strconv.AppendBool(dst, b.Active)
-	dst = append(dst, tagActive.close...)
-	return append(dst, t.close...)
+	dst = append(dst, "</b:active>"...)
+	return appendClose(dst, local)
 }
 
-func appendString(dst []byte, t *tag, s *String) []byte {
+func appendString(dst []byte, local string, s *String) []byte {
 	switch {
 	case s.Nil:
-		return append(dst, t.null...)
+		return appendNil(dst, local)
 	case s.Value == "":
-		return append(dst, t.empty...)
+		dst = append(dst, "<b:"...)
+		dst = append(dst, local...)
+		return append(dst, "/>"...)
 	}
-	dst = append(dst, t.open...)
+	dst = appendOpen(dst, local)
 	dst = appendText(dst, s.Value)
-	return append(dst, t.close...)
+	return appendClose(dst, local)
 }
 
 // appendDouble writes an xsd:double (XML Schema Part 2, section 3.2.5).

@@ -17,32 +17,32 @@ import (
 var models = []string{"stream", "dom"}
 
 // serve runs the service for a test and returns the kernel's parameters with its address.
-func serve(t testing.TB, model string) kernels.Params {
-	t.Helper()
+func serve(tb testing.TB, model string) kernels.Params {
+	tb.Helper()
 	p := soap.Echo{}.Info().Defaults().With("model", model)
 	ctx, cancel := context.WithCancel(context.Background())
 	addr := make(chan string, 1)
 	ended := make(chan error, 1)
 	go func() { ended <- soap.Echo{}.Serve(ctx, p, func(a string) { addr <- a }) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
+			tb.Errorf("serve: %v", err)
 		}
 	})
 	return p.With(kernels.Addr, <-addr)
 }
 
 // open opens a trial for a test.
-func open(t testing.TB, p kernels.Params) kernels.Trial {
-	t.Helper()
+func open(tb testing.TB, p kernels.Params) kernels.Trial {
+	tb.Helper()
 	trial, err := soap.Echo{}.Open(context.Background(), p)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := trial.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return trial
@@ -98,11 +98,11 @@ func BenchmarkService(b *testing.B) {
 }
 
 // rawRequest is a request as it goes over the wire.
-func rawRequest(t testing.TB) []byte {
-	t.Helper()
+func rawRequest(tb testing.TB) []byte {
+	tb.Helper()
 	c, err := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	m := envelope.Beans(1)
 	body := c.Append(nil, &m)
@@ -111,16 +111,16 @@ func rawRequest(t testing.TB) []byte {
 }
 
 // answerLength makes one call and tells how long the whole answer is. All are as long.
-func answerLength(t testing.TB, conn net.Conn, in *bufio.Reader, request []byte) int {
-	t.Helper()
+func answerLength(tb testing.TB, conn net.Conn, in *bufio.Reader, request []byte) int {
+	tb.Helper()
 	if _, err := conn.Write(request); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	total, length := 0, 0
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		total += len(line)
 		if line == "\r\n" {
@@ -129,7 +129,7 @@ func answerLength(t testing.TB, conn net.Conn, in *bufio.Reader, request []byte)
 		_, _ = fmt.Sscanf(line, "Content-Length: %d", &length)
 	}
 	if _, err := in.Discard(length); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return total + length
 }
@@ -178,11 +178,11 @@ func canned(b *testing.B) string {
 
 // script starts a server that does something with each connection, one after another, and
 // returns its address.
-func script(t testing.TB, with func(net.Conn)) string {
-	t.Helper()
+func script(tb testing.TB, with func(net.Conn)) string {
+	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -196,7 +196,7 @@ func script(t testing.TB, with func(net.Conn)) string {
 			_ = conn.Close()
 		}
 	}()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = l.Close()
 		<-ended
 	})

@@ -213,13 +213,10 @@ func (c *client) bound() {
 	}
 	var deadline time.Time // none
 	if c.watched.ctx.Err() != nil {
-		deadline = longAgo
+		deadline = time.Unix(1, 0) // long ago
 	}
 	_ = c.conn.SetDeadline(deadline) // fails only on a closed connection, where all operations fail
 }
-
-// longAgo is a deadline that has passed.
-var longAgo = time.Unix(1, 0)
 
 // A watch is a context whose end ends the calls.
 type watch struct {

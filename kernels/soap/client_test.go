@@ -18,18 +18,18 @@ import (
 )
 
 // echoed is the envelope of the right answer.
-func echoed(t testing.TB) string {
-	t.Helper()
+func echoed(tb testing.TB) string {
+	tb.Helper()
 	m := envelope.Beans(1)
 	m.Answer = true
-	return string(newCodec(t, envelope.Stream).Append(nil, &m))
+	return string(newCodec(tb, envelope.Stream).Append(nil, &m))
 }
 
 // scripted opens a client of a service that answers each call on a connection with the next
 // of the given texts and closes the connection after the last.
-func scripted(t testing.TB, answers ...string) kernels.Trial {
-	t.Helper()
-	addr := script(t, func(conn net.Conn) {
+func scripted(tb testing.TB, answers ...string) kernels.Trial {
+	tb.Helper()
+	addr := script(tb, func(conn net.Conn) {
 		in := bufio.NewReader(conn)
 		for _, answer := range answers {
 			r, err := http.ReadRequest(in)
@@ -44,7 +44,7 @@ func scripted(t testing.TB, answers ...string) kernels.Trial {
 			}
 		}
 	})
-	return open(t, soap.Echo{}.Info().Defaults().With(kernels.Addr, addr))
+	return open(tb, soap.Echo{}.Info().Defaults().With(kernels.Addr, addr))
 }
 
 // reply makes an answer of a status with a body.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"time"
@@ -47,12 +45,11 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 		WriteTimeout:      answerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
-		ErrorLog:          log.New(io.Discard, "", 0), // a kernel logs nothing
 	}
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		end(server)
+		end(ctx, server)
 	})
 	ready("http://" + listener.Addr().String() + Path)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -65,8 +62,8 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 
 // end lets calls at work end and then closes every connection. That of a client which has
 // not called yet counts as at work, so the time for it is short.
-func end(server *http.Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), parting)
+func end(ctx context.Context, server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
 	defer cancel()
 	if server.Shutdown(ctx) != nil {
 		_ = server.Close() // of connections that are no more of use to anybody

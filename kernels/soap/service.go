@@ -197,7 +197,8 @@ func checkAction(values []string, want string) *refusal {
 	if quoted {
 		action = action[1 : len(action)-1]
 	}
-	if action != want && !(quoted && action == "") {
+	meant := quoted && action == ""
+	if action != want && !meant {
 		return refuse(http.StatusInternalServerError, "the SOAPAction %q does not belong to the operation in the body, which has %q", action, want)
 	}
 	return nil

@@ -25,55 +25,73 @@ const (
 )
 
 // newCodec makes a codec for a test.
-func newCodec(t testing.TB, model envelope.Model) *envelope.Codec {
-	t.Helper()
+func newCodec(tb testing.TB, model envelope.Model) *envelope.Codec {
+	tb.Helper()
 	c, err := envelope.NewCodec(model, envelope.DefaultLimits())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
 
 // beans is the envelope of a request.
-func beans(t testing.TB) string {
-	t.Helper()
+func beans(tb testing.TB) string {
+	tb.Helper()
 	m := envelope.Beans(1)
-	return string(newCodec(t, envelope.Stream).Append(nil, &m))
+	return string(newCodec(tb, envelope.Stream).Append(nil, &m))
 }
 
-// post sends a request with the given headers and returns the answer with its body read.
-func post(t testing.TB, url string, body io.Reader, headers ...string) (*http.Response, []byte) {
-	t.Helper()
-	return send(t, http.MethodPost, url, body, headers...)
+// An answer is what came back over HTTP.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
 }
 
-func send(t testing.TB, method, url string, body io.Reader, headers ...string) (*http.Response, []byte) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, url, body)
+// post sends a request with the given headers.
+func post(tb testing.TB, url string, body io.Reader, headers ...string) answer {
+	tb.Helper()
+	return send(tb, http.MethodPost, url, body, headers...)
+}
+
+func send(tb testing.TB, method, url string, body io.Reader, headers ...string) answer {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, url, body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	resp, err := transport.RoundTrip(r)
+	client := &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	got, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return resp, got
+	return answer{resp.StatusCode, resp.Header, got}
+}
+
+// isFault returns the fault in an answer that must have one.
+func (a answer) isFault(tb testing.TB, status int) *envelope.Fault {
+	tb.Helper()
+	if a.status != status || a.header.Get("Content-Type") != textXML {
+		tb.Errorf("got %d with %q, want %d with %q", a.status, a.header.Get("Content-Type"), status, textXML)
+	}
+	var m envelope.Message
+	var f *envelope.Fault
+	if err := newCodec(tb, envelope.DOM).Decode(a.body, &m); !errors.As(err, &f) {
+		tb.Fatalf("got %v, want a fault: %s", err, a.body)
+	}
+	return f
 }
 
 func TestServiceAnswers(t *testing.T) {
-	t.Parallel()
 	request := beans(t)
 	whole := func() io.Reader { return strings.NewReader(request) }
 	pieces := func() io.Reader {
@@ -95,17 +113,17 @@ func TestServiceAnswers(t *testing.T) {
 		url := serve(t, model)[kernels.Addr]
 		for _, row := range rows {
 			t.Run(model+"/"+row.name, func(t *testing.T) {
-				resp, body := post(t, url, row.body(), row.headers...)
+				got := post(t, url, row.body(), row.headers...)
 				var m envelope.Message
-				if err := newCodec(t, envelope.Stream).Decode(body, &m); err != nil {
-					t.Fatalf("status %s, body %s: %v", resp.Status, body, err)
+				if err := newCodec(t, envelope.Stream).Decode(got.body, &m); err != nil {
+					t.Fatalf("status %d, body %s: %v", got.status, got.body, err)
 				}
 				sent := envelope.Beans(1)
 				if !m.Answer || !m.Equal(&sent) {
-					t.Errorf("the answer is not what was sent: %s", body)
+					t.Errorf("the answer is not what was sent: %s", got.body)
 				}
-				if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != textXML {
-					t.Errorf("got %s with %q", resp.Status, resp.Header.Get("Content-Type"))
+				if got.status != http.StatusOK || got.header.Get("Content-Type") != textXML {
+					t.Errorf("got %d with %q", got.status, got.header.Get("Content-Type"))
 				}
 			})
 		}
@@ -113,7 +131,6 @@ func TestServiceAnswers(t *testing.T) {
 }
 
 func TestServiceRefuses(t *testing.T) {
-	t.Parallel()
 	good := beans(t)
 	soap12 := strings.Replace(good, "http://schemas.xmlsoap.org/soap/envelope/", "http://www.w3.org/2003/05/soap-envelope", 1)
 	mandatory := strings.Replace(good, "<soap:Body>", `<soap:Header><b:x soap:mustUnderstand="1"/></soap:Header><soap:Body>`, 1)
@@ -148,15 +165,7 @@ func TestServiceRefuses(t *testing.T) {
 				if row.action == "-" {
 					headers = headers[:2]
 				}
-				resp, body := post(t, url, strings.NewReader(row.body), headers...)
-				if resp.StatusCode != row.status || resp.Header.Get("Content-Type") != textXML {
-					t.Errorf("got %s with %q, want %d with %q", resp.Status, resp.Header.Get("Content-Type"), row.status, textXML)
-				}
-				var m envelope.Message
-				var f *envelope.Fault
-				if err := newCodec(t, envelope.DOM).Decode(body, &m); !errors.As(err, &f) {
-					t.Fatalf("got %v, want a fault: %s", err, body)
-				}
+				f := post(t, url, strings.NewReader(row.body), headers...).isFault(t, row.status)
 				if f.Code != row.code || !strings.Contains(f.String, row.reason) {
 					t.Errorf("got %v, want code %s and %q", f, row.code, row.reason)
 				}
@@ -166,13 +175,12 @@ func TestServiceRefuses(t *testing.T) {
 }
 
 // fault is the envelope of a fault.
-func fault(t testing.TB) string {
-	t.Helper()
-	return string(newCodec(t, envelope.Stream).AppendFault(nil, &envelope.Fault{Code: envelope.CodeServer, String: "It is raining."}))
+func fault(tb testing.TB) string {
+	tb.Helper()
+	return string(newCodec(tb, envelope.Stream).AppendFault(nil, &envelope.Fault{Code: envelope.CodeServer, String: "It is raining."}))
 }
 
 func TestServiceMethods(t *testing.T) {
-	t.Parallel()
 	url := serve(t, "stream")[kernels.Addr]
 	rows := []struct {
 		name, method, url string
@@ -185,12 +193,12 @@ func TestServiceMethods(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			resp, _ := send(t, row.method, row.url, http.NoBody)
-			if resp.StatusCode != row.status {
-				t.Errorf("got %s, want %d", resp.Status, row.status)
+			got := send(t, row.method, row.url, http.NoBody)
+			if got.status != row.status {
+				t.Errorf("got %d, want %d", got.status, row.status)
 			}
-			if row.status == 405 && resp.Header.Get("Allow") != http.MethodPost {
-				t.Errorf("Allow is %q, want POST", resp.Header.Get("Allow"))
+			if allow := got.header.Get("Allow"); row.status == 405 && allow != http.MethodPost {
+				t.Errorf("Allow is %q, want POST", allow)
 			}
 		})
 	}
@@ -198,7 +206,6 @@ func TestServiceMethods(t *testing.T) {
 
 // TestServiceLies says that the body has two gigabytes, and sends one that never ends.
 func TestServiceLies(t *testing.T) {
-	t.Parallel()
 	head := "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nSOAPAction: \"\"\r\n"
 	rows := []struct{ name, head, more string }{
 		{"two gigabytes", head + "Content-Length: 2147483648\r\n\r\n<", ""},
@@ -207,37 +214,39 @@ func TestServiceLies(t *testing.T) {
 	for _, model := range models {
 		addr := hostOf(serve(t, model))
 		for _, row := range rows {
-			t.Run(model+"/"+row.name, func(t *testing.T) {
-				conn, err := net.Dial("tcp", addr)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = conn.Close() }()
-				if _, err := io.WriteString(conn, row.head); err != nil {
-					t.Fatal(err)
-				}
-				var wg sync.WaitGroup
-				wg.Go(func() {
-					for row.more != "" {
-						if _, err := io.WriteString(conn, row.more); err != nil {
-							return // the service has had enough
-						}
-					}
-				})
-				answer := make([]byte, 64)
-				n, err := io.ReadAtLeast(conn, answer, len("HTTP/1.1 413"))
-				if err != nil || !bytes.Contains(answer[:n], []byte(" 413 ")) {
-					t.Errorf("got %q, %v, want status 413", answer[:n], err)
-				}
-				_ = conn.Close()
-				wg.Wait()
-			})
+			t.Run(model+"/"+row.name, func(t *testing.T) { lie(t, addr, row.head, row.more) })
 		}
 	}
 }
 
-// TestServiceTruncated sends every beginning of a request over one connection. Each is
-// answered with a fault, and the last, which is whole, with an answer.
+// lie sends head and then more for ever, and expects to be refused.
+func lie(t *testing.T, addr, head, more string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, head); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for more != "" {
+			if _, err := io.WriteString(conn, more); err != nil {
+				return // the service has had enough
+			}
+		}
+	})
+	got := make([]byte, 64)
+	n, err := io.ReadAtLeast(conn, got, len("HTTP/1.1 413"))
+	if err != nil || !bytes.Contains(got[:n], []byte(" 413 ")) {
+		t.Errorf("got %q, %v, want status 413", got[:n], err)
+	}
+	_ = conn.Close()
+	wg.Wait()
+}
+
+// TestServiceTruncated sends beginnings of a request. Each is answered with a fault.
 func TestServiceTruncated(t *testing.T) {
 	t.Parallel()
 	request := beans(t)
@@ -245,25 +254,10 @@ func TestServiceTruncated(t *testing.T) {
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
 			url := serve(t, model)[kernels.Addr]
-			client := &http.Client{Transport: &http.Transport{}}
-			defer client.CloseIdleConnections()
-			for n := 0; n <= len(request); n += 11 {
-				r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(request[:n]))
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.Header.Set("Content-Type", textXML)
-				r.Header.Set("SOAPAction", action)
-				resp, err := client.Do(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = io.Copy(io.Discard, resp.Body)
-				if err = errors.Join(err, resp.Body.Close()); err != nil {
-					t.Fatal(err)
-				}
-				if n < len(request) && resp.StatusCode != 500 {
-					t.Fatalf("the first %d bytes: got %s, want a fault", n, resp.Status)
+			for n := 0; n < len(request); n += 37 {
+				got := post(t, url, strings.NewReader(request[:n]), "Content-Type", textXML, "SOAPAction", action)
+				if f := got.isFault(t, http.StatusInternalServerError); f.Code != envelope.CodeClient {
+					t.Fatalf("the first %d bytes: got %v, want code %s", n, f, envelope.CodeClient)
 				}
 			}
 		})
