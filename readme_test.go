@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"benchd/kernels/catalog"
 	"benchd/worker/bench"
@@ -74,7 +76,6 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	var service *process
-	script := "" // variables set by earlier steps
 	for _, s := range steps(t) {
 		command := strings.ReplaceAll(s.command, "go run . ", "./benchd ")
 		switch {
@@ -89,16 +90,17 @@ func TestReadme(t *testing.T) {
 		if service != nil {
 			command = strings.ReplaceAll(command, "http://127.0.0.1:8080", service.url)
 		}
-		if strings.HasPrefix(command, "ID=") {
-			script += command + "\n"
-		}
-		same(t, s, bash(t, dir, service, script, command))
+		same(t, s, bash(t, dir, service, command))
 	}
 }
 
-func bash(t *testing.T, dir string, service *process, script, command string) string {
+// bash runs one command as the reader's shell would, which keeps the variable ID.
+func bash(t *testing.T, dir string, service *process, command string) string {
 	t.Helper()
-	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script+command)
+	script := "touch variables\n. ./variables\n" + command + "\ndeclare -p ID > variables 2> /dev/null || true"
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1", "BENCHD_LOCK="+lockOf(t))
 	if service != nil {
