@@ -85,14 +85,14 @@ func field(ts *testscript.TestScript, neg bool, args []string) {
 
 // A process is benchd as a process of its own.
 type process struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	url    string
 	stderr *os.File
 }
 
 // begin starts benchd. It is killed when the test ends.
-func begin(t *testing.T, args ...string) *process {
+func begin(t testing.TB, args ...string) *process {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -125,7 +125,7 @@ func begin(t *testing.T, args ...string) *process {
 }
 
 // lockOf gives each test a lock of its own, so that tests can measure side by side.
-func lockOf(t *testing.T) string {
+func lockOf(t testing.TB) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	return filepath.Join(os.TempDir(), fmt.Sprintf("benchd-%s-%d.lock", name, os.Getpid()))
 }
@@ -217,7 +217,7 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(rest, "Z")
 }
 
-func within(t *testing.T, d time.Duration, what string, is func() bool) {
+func within(t testing.TB, d time.Duration, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(d); !is(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -232,7 +232,7 @@ const (
 	short = `{"cases":[{"kernel":"scimark.fft"}],"plan":{"forks":1,"warmup":0,"slices":6,"slice":"20ms"}}`
 )
 
-func submit(t *testing.T, c *client.Client, body string) bench.Run {
+func submit(t testing.TB, c *client.Client, body string) bench.Run {
 	t.Helper()
 	run, err := c.Submit(t.Context(), []byte(body), "")
 	if err != nil {
@@ -242,7 +242,7 @@ func submit(t *testing.T, c *client.Client, body string) bench.Run {
 }
 
 // reaches waits until a run is in a state.
-func reaches(t *testing.T, c *client.Client, id string, state bench.State, d time.Duration) bench.Run {
+func reaches(t testing.TB, c *client.Client, id string, state bench.State, d time.Duration) bench.Run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
@@ -264,7 +264,7 @@ func reaches(t *testing.T, c *client.Client, id string, state bench.State, d tim
 }
 
 // measuring waits until a run's trial is at work in its child.
-func measuring(t *testing.T, c *client.Client, id string) bench.Run {
+func measuring(t testing.TB, c *client.Client, id string) bench.Run {
 	t.Helper()
 	var run bench.Run
 	within(t, 30*time.Second, "the trial measures", func() bool {

@@ -16,14 +16,14 @@ import (
 
 // A realRedis is a redis-server of the test's own, on a port that it keeps over restarts.
 type realRedis struct {
-	t    *testing.T
+	t    testing.TB
 	port string
 	dir  string
 	args []string
 	cmd  *exec.Cmd
 }
 
-func startRedis(t *testing.T, args ...string) *realRedis {
+func startRedis(t testing.TB, args ...string) *realRedis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("BENCHD_REQUIRE_SERVICES") == "1" {
@@ -94,7 +94,7 @@ type split struct {
 	data  map[string]string
 }
 
-func startSplit(t *testing.T, r *realRedis) *split {
+func startSplit(t testing.TB, r *realRedis) *split {
 	t.Helper()
 	return &split{
 		process: begin(t, "api", "--addr", "127.0.0.1:0", "--redis", r.url(), "--data", t.TempDir()),

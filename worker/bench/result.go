@@ -70,8 +70,9 @@ type Latency struct {
 
 // A Fork is what one fresh process measured.
 type Fork struct {
-	Samples  []float64 `json:"samples"` // one per slice, in the unit of the score
-	Slices   []Slice   `json:"slices"`  // what lies behind each sample
+	Began    time.Time `json:"began" format:"date-time"` // when its first operation began
+	Samples  []float64 `json:"samples"`                  // one per slice, in the unit of the score
+	Slices   []Slice   `json:"slices"`                   // what lies behind each sample
 	Warmup   Warmup    `json:"warmup"`
 	CPU      CPU       `json:"cpu"`
 	Usage    Usage     `json:"usage"`

@@ -99,7 +99,8 @@ type session struct {
 	Fork
 	info  kernels.Info
 	lanes []*lane
-	batch int // operations per clock reading
+	batch int       // operations per clock reading
+	began time.Time // when the first operation began
 }
 
 // open makes the lanes ready and performs each one's first operation.
@@ -118,6 +119,9 @@ func (s *session) open(ctx context.Context) error {
 			return errors.Join(err, trial.Close())
 		}
 		s.lanes = append(s.lanes, l)
+		if i == 0 {
+			s.began = time.Now().UTC()
+		}
 		if err := trial.Do(ctx, 1); err != nil {
 			return fmt.Errorf("first operation of lane %d of %d: %w", i+1, n, err)
 		}

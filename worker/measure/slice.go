@@ -80,6 +80,7 @@ func gcCycles() uint64 {
 // record puts the fork's parts together.
 func (s *session) record(warm, measured []slice) (Record, error) {
 	rec := Record{Fork: bench.Fork{
+		Began:  s.began,
 		Warmup: bench.Warmup{Slices: len(warm), Samples: []float64{}},
 		CPU:    s.cpu(measured),
 	}}
