@@ -16,11 +16,12 @@ import (
 const problemMedia = "application/problem+json"
 
 // convert makes the OpenAPI 3.0.3 document and adds what the comments cannot say.
-func convert(doc *openapi2.T, families []kernels.Family) (*openapi3.T, error) {
+func convert(doc *openapi2.T, texts map[string]string, families []kernels.Family) (*openapi3.T, error) {
 	made, err := openapi2conv.ToV3(doc)
 	if err != nil {
 		return nil, fmt.Errorf("convert to OpenAPI 3: %w", err)
 	}
+	made.Info.Contact = nil
 	made.Servers = openapi3.Servers{{URL: "/", Description: "the service that gave this document"}}
 	for _, path := range sorted(made.Paths.Map()) {
 		item := made.Paths.Value(path)
@@ -30,6 +31,7 @@ func convert(doc *openapi2.T, families []kernels.Family) (*openapi3.T, error) {
 	}
 	for name, s := range made.Components.Schemas {
 		finishSchema(name, s.Value)
+		s.Value.Description = texts[name]
 	}
 	if err := addRequest(made.Components.Schemas, families); err != nil {
 		return nil, err
@@ -63,6 +65,9 @@ func finishOperation(op *openapi3.Operation) {
 		if code == "503" {
 			r.Value.Headers["Retry-After"] = header("seconds after which to ask again")
 		}
+	}
+	if op.RequestBody != nil {
+		op.RequestBody.Value.Extensions = nil
 	}
 	for _, p := range op.Parameters {
 		finishSchema("", p.Value.Schema.Value)

@@ -38,7 +38,11 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	made, err := convert(doc, catalog.Families())
+	texts, err := comments(*root)
+	if err != nil {
+		return err
+	}
+	made, err := convert(doc, texts, catalog.Families())
 	if err != nil {
 		return err
 	}
