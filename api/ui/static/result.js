@@ -1,0 +1,174 @@
+// The result of a run: a table of scores, each with its interval and its raw samples drawn,
+// and beneath each whatever is to be known before it is believed.
+import { badge, facts, h, row, s, table } from "./dom.js";
+import { bounds, interval, latency, number, params, size } from "./format.js";
+import { readings, snapshotFacts } from "./hosts.js";
+import { sentence } from "./service.js";
+
+// result shows a whole result.
+export function result(r) {
+  const hosts = Object.keys(r.hosts ?? {}).sort();
+  const scale = scaleOf([...r.trials.map((t) => t.score), ...r.composites]);
+  const columns = layout(scale, hosts.length > 1);
+  const rows = [...r.trials.flatMap((t) => trialRows(columns, t, scale)), ...r.composites.map((c) => compositeRow(columns, c, scale))];
+  const doubtful = r.trials.filter((t) => t.score && !t.validity.valid).length;
+  return [
+    h("h2", {}, "Scores"),
+    doubtful ? h("p", { class: "doubt" }, doubtful === 1 ? "One trial is doubtful: see the sentences beneath it." : `${doubtful} trials are doubtful: see the sentences beneath them.`) : null,
+    table("Scores", columns, rows),
+    h("p", { class: "hint" }, `The interval is that of the median over n samples at ${Number((100 * r.spec.plan.confidence).toPrecision(4))} % confidence; its bar spans ±${percent(scale)} about the score. `,
+      "The dots are the raw samples in the order measured, a strip for each fork; a strip is as high as the range of the trial's samples, or 2 % of the score if that is more, and its line is the score."),
+    hosts.length ? h("h2", {}, "Hosts") : null,
+    hosts.map((name) => host(name, r.hosts[name])),
+  ];
+}
+
+function percent(part) {
+  return `${Number((100 * part).toPrecision(2))} %`;
+}
+
+// scaleOf chooses what the bars span: a round figure that holds the widest interval, but 1 %
+// at least, so that a tight one looks tight, and 25 % at most, so that one bad row does not
+// flatten the others.
+function scaleOf(scores) {
+  const widths = scores.map(bounds).filter(Boolean).map((b) => Math.max(b.down, b.up));
+  const widest = Math.max(0, ...widths);
+  return [0.01, 0.02, 0.05, 0.1].find((round) => widest <= round) ?? 0.25;
+}
+
+function layout(scale, hosts) {
+  return [
+    { name: "kernel", label: "Kernel" }, { name: "params", label: "Parameters" }, ...(hosts ? [{ name: "host", label: "Host" }] : []),
+    { name: "score", label: "Score", numeric: true }, { name: "unit", label: "Unit" }, { name: "interval", label: "Interval" },
+    { name: "n", label: "n", numeric: true }, { name: "samples", label: "Samples" },
+    { name: "p50", label: "p50", numeric: true }, { name: "p99", label: "p99", numeric: true }, { name: "more", label: "Further" },
+  ];
+}
+
+function trialRows(columns, t, scale) {
+  const score = t.score;
+  const cells = {
+    kernel: t.kernel, params: params(t.params), host: t.host,
+    score: score ? h("strong", {}, number(score.value)) : badge(t.state), unit: score?.unit, interval: score ? intervalCell(score, scale) : "",
+    n: score ? String(score.n) : "", samples: strips(t), p50: latency(t.latency?.percentiles["50"]), p99: latency(t.latency?.percentiles["99"]),
+  };
+  const told = notes(t), wide = (...children) => h("td", { role: "cell", colspan: columns.length }, ...children);
+  const noted = told.length ? h("tr", { role: "row", class: "notes" }, wide(h("ul", { class: "doubts" }, told.map((n) => h("li", {}, n))))) : null;
+  const further = h("tr", { role: "row", class: "notes", hidden: true });
+  cells.more = t.forks.length ? opener(t, (open) => {
+    main.classList.toggle("opened", open);
+    if (!further.hasChildNodes()) further.append(wide(facts(figures(t))));
+    further.hidden = !open;
+  }) : "";
+  const main = row(columns, columns.map((c) => cells[c.name]), { class: noted ? "noted" : null });
+  return [main, further, noted];
+}
+
+// opener is the button that shows a trial's further figures, and takes them away again.
+function opener(t, show) {
+  const button = h("button", { type: "button", class: "quiet", "aria-expanded": "false", "aria-label": `Further figures of ${t.kernel} ${params(t.params)}` }, "more");
+  button.addEventListener("click", () => {
+    const open = button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", String(open));
+    button.textContent = open ? "less" : "more";
+    show(open);
+  });
+  return button;
+}
+
+function compositeRow(columns, c, scale) {
+  const cells = { kernel: `${c.name} (composite)`, params: params(c.params), host: c.host, score: h("strong", {}, number(c.value)), unit: c.unit, interval: intervalCell(c, scale), n: String(c.n) };
+  return row(columns, columns.map((col) => cells[col.name]), { class: "composite", title: `the arithmetic mean of ${c.members.join(", ")}` });
+}
+
+// notes are the errors and doubts of a trial, in sentences.
+function notes(t) {
+  const out = [];
+  if (t.error) out.push(`${t.state}: ${sentence(t.error.message)}`);
+  if (t.failures) {
+    const classes = Object.entries(t.failures.classes).map(([name, n]) => `${n} ${name}`).join(", ");
+    out.push(`${t.failures.count} operations failed (${classes}); the first: ${sentence(t.failures.sample)}`);
+  }
+  // A trial that was not measured is no doubtful figure: there is none.
+  if (t.score || !t.error) for (const reason of t.validity.reasons ?? []) out.push(`doubtful: ${reason}`);
+  if (t.score?.reason) out.push(sentence(t.score.reason));
+  return out;
+}
+
+// intervalCell draws the interval about the score, which is the middle, on the scale that all
+// rows share. An arrow's head stands where it goes beyond.
+function intervalCell(score, scale) {
+  const b = bounds(score);
+  const text = interval(score);
+  if (!b) return h("span", { class: "hint", title: score.reason || null }, text);
+  const x = (part) => 60 + 56 * Math.max(-1, Math.min(1, part / scale));
+  const left = x(-b.down), right = x(b.up);
+  return [s("svg", { class: "interval", viewBox: "0 0 120 16", width: 120, height: 16, "aria-hidden": "true" },
+    s("line", { class: "axis", x1: 4, x2: 116, y1: 8, y2: 8 }),
+    s("rect", { class: "range", x: left, width: Math.max(1, right - left), y: 4, height: 8, rx: 1 }),
+    b.down > scale ? s("path", { class: "beyond", d: "M0 8l5-5v10z" }) : null,
+    b.up > scale ? s("path", { class: "beyond", d: "M120 8l-5-5v10z" }) : null,
+    s("line", { class: "middle", x1: 60, x2: 60, y1: 1, y2: 15 })), h("span", { class: "figures" }, text)];
+}
+
+const height = 28, gap = 6;
+
+// strips draws the samples of each fork side by side on one scale. A fork's dots are one path
+// of points, since a long run has tens of thousands.
+function strips(t) {
+  const forks = t.forks.filter((f) => f.samples.length > 0);
+  if (forks.length === 0 || !t.score?.value) return "";
+  const all = forks.flatMap((f) => f.samples), middle = t.score.value;
+  let low = all.reduce((a, b) => Math.min(a, b)), high = all.reduce((a, b) => Math.max(a, b));
+  const least = Math.abs(0.02 * middle);
+  if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
+  const y = (v) => 3 + (height - 6) * (1 - (v - low) / (high - low));
+  const step = Math.max(1, Math.min(4, 120 / Math.max(...forks.map((f) => f.samples.length))));
+  let at = 0;
+  const drawn = forks.map((f) => {
+    const from = at, wide = step * f.samples.length + 4;
+    at += wide + gap;
+    const dots = f.samples.map((v, i) => `M${(from + 2 + step * (i + 0.5)).toFixed(1)} ${y(v).toFixed(1)}h0`).join("");
+    return [s("rect", { class: "ground", x: from, y: 0, width: wide, height, rx: 2 }),
+      s("line", { class: "axis", x1: from, x2: from + wide, y1: y(middle), y2: y(middle) }), s("path", { class: "dots", d: dots })];
+  });
+  const wide = at - gap;
+  return s("svg", { class: "samples", viewBox: `0 0 ${wide} ${height}`, width: wide, height, role: "img", "aria-label": spoken(forks) }, drawn);
+}
+
+// spoken says what the strips show to those who do not see them.
+function spoken(forks) {
+  return forks.map((f, i) => {
+    const low = number(Math.min(...f.samples)), high = number(Math.max(...f.samples));
+    return `Fork ${i + 1}: ${f.samples.length} samples from ${low} to ${high}, the first ${number(f.samples[0])}, the last ${number(f.samples.at(-1))}.`;
+  }).join(" ");
+}
+
+// figures are what else a trial measured.
+function figures(t) {
+  const pairs = (t.metrics ?? []).map((m) => [m.metric.replaceAll("_", " "), m.value === null ? null : `${number(m.value)} ${m.unit} (${interval(m)})`, m.reason]);
+  if (t.latency) {
+    const tail = Object.entries(t.latency.percentiles).sort(([a], [b]) => a - b).map(([p, ns]) => `p${p} ${latency(ns)}`).join(", ");
+    pairs.push(["times of single operations", `min ${latency(t.latency.min)}, ${tail}, max ${latency(t.latency.max)}`]);
+  }
+  t.forks.forEach((f, i) => pairs.push([`fork ${i + 1}`, forkText(f)]));
+  return pairs;
+}
+
+function forkText(f) {
+  const cores = (v) => (v === null ? "unknown" : `${v.toFixed(2)} cores`);
+  const out = [`client ${cores(f.cpu.client)}`];
+  if (f.server_usage) out.push(`server ${cores(f.cpu.server)}`);
+  if (f.cpu.system !== null) out.push(`${(100 * f.cpu.system).toFixed(0)} % of the host busy`);
+  if (f.usage.max_rss_bytes !== null) out.push(`peak memory ${size(f.usage.max_rss_bytes)}`);
+  out.push(`warm-up of ${f.warmup.operations} operations`);
+  return out.join(", ");
+}
+
+function host(name, snapshot) {
+  const f = snapshot.facts;
+  return h("section", { class: "card" }, h("h3", {}, name),
+    h("p", {}, `${f.cpu_model || "unknown CPU"}, ${f.threads} CPUs, fingerprint `, h("code", {}, snapshot.fingerprint)),
+    h("details", {}, h("summary", {}, "Facts"), snapshotFacts(snapshot)),
+    h("details", {}, h("summary", {}, "Readings as a trial began"), facts(readings(snapshot))));
+}

@@ -1,0 +1,238 @@
+// Package ui is the page at "/": the list of runs, a form to ask for one, a run while it is
+// measured and its result, and the hosts.
+//
+// The page has no interface of its own: it is a shell, a style sheet and a few modules of
+// plain JavaScript, all embedded, that talk to the JSON API under /v1. The server renders
+// the shell once and knows nothing of what the page shows. There is no build step: the files
+// under static are what the browser gets.
+package ui
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"benchd/worker/bench"
+)
+
+//go:embed shell.html static
+var files embed.FS
+
+// Policy is the content security policy of the page: scripts, styles and requests are of
+// this service only, nothing stands inline, and no other site may frame it.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// forever is for files whose address holds the hash of their content: a new content has a
+// new address, so a browser need never ask again.
+const forever = "public, max-age=31536000, immutable"
+
+// A Page answers "/" with the shell and serves what the shell refers to under "/ui/". It
+// never changes after New, so any number of requests may use it at once.
+type Page struct {
+	hash  string          // of all the files; part of their address
+	shell file            // rendered
+	files map[string]file // by name
+}
+
+// A file is an answer that was made before the question.
+type file struct {
+	media string
+	body  []byte
+	etag  string
+}
+
+// New renders the page. The version is the binary's, shown at the foot.
+//
+// It panics when the embedded files cannot be rendered, which the tests of the package rule
+// out.
+func New(version string) *Page {
+	p := &Page{files: make(map[string]file)}
+	if err := p.load(); err != nil {
+		panic(err)
+	}
+	if err := p.render(version); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// load reads the static files and makes one hash of them all: the modules import each other
+// by relative names, so they must share one folder and change it together.
+func (p *Page) load() error {
+	entries, err := fs.ReadDir(files, "static")
+	if err != nil {
+		return fmt.Errorf("list the page's files: %w", err)
+	}
+	all := sha256.New()
+	for _, e := range entries {
+		b, err := files.ReadFile("static/" + e.Name())
+		if err != nil {
+			return fmt.Errorf("read the page's files: %w", err)
+		}
+		_, _ = fmt.Fprintf(all, "%s %d\n", e.Name(), len(b))
+		_, _ = all.Write(b)
+		p.files[e.Name()] = newFile(mediaOf(e.Name()), b)
+	}
+	p.hash = hex.EncodeToString(all.Sum(nil))[:16]
+	return nil
+}
+
+func newFile(media string, body []byte) file {
+	sum := sha256.Sum256(body)
+	return file{media: media, body: body, etag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+}
+
+func mediaOf(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	default:
+		return "application/octet-stream"
+	}
+}
+
+// render fills in the shell.
+func (p *Page) render(version string) error {
+	t, err := template.ParseFS(files, "shell.html")
+	if err != nil {
+		return fmt.Errorf("parse the page's shell: %w", err)
+	}
+	plan, err := planFields()
+	if err != nil {
+		return fmt.Errorf("describe the plan: %w", err)
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, shell{
+		Base: "ui/" + p.hash, Modules: p.modules(), Version: version, Plan: plan,
+		Timeout: bench.DefaultTimeout.String(), States: states(bench.State.Valid), Final: states(bench.State.Final),
+	})
+	if err != nil {
+		return fmt.Errorf("render the page's shell: %w", err)
+	}
+	p.shell = newFile("text/html; charset=utf-8", b.Bytes())
+	return nil
+}
+
+// modules names the modules that app.js imports, so that the browser can ask for them all
+// at once and not one after another as it finds them.
+func (p *Page) modules() []string {
+	var out []string
+	for name := range p.files {
+		if path.Ext(name) == ".js" && name != "app.js" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// A shell is what shell.html is filled with.
+type shell struct {
+	Base    string   // the folder of the static files, relative to the page
+	Modules []string // beside app.js
+	Version string
+	Plan    []planField
+	Timeout string // the default
+	States  string // every state, parted by spaces
+	Final   string // the final ones
+}
+
+// A planField is one field of the form's plan.
+type planField struct {
+	Name, Label, Hint string
+	Default           string // of a request that does not say
+}
+
+// planFields lists the fields of a plan with the defaults that the service fills in.
+func planFields() ([]planField, error) {
+	b, err := json.Marshal(bench.DefaultPlan())
+	if err != nil {
+		return nil, err
+	}
+	var defaults map[string]any
+	if err := json.Unmarshal(b, &defaults); err != nil {
+		return nil, err
+	}
+	out := []planField{
+		{Name: "forks", Label: "Forks", Hint: "fresh processes, 1 to 100"},
+		{Name: "warmup", Label: "Warm-up", Hint: "before measuring, in each fork"},
+		{Name: "slices", Label: "Slices", Hint: "samples of each fork, 1 to 1000"},
+		{Name: "slice", Label: "Slice", Hint: "measuring time of one sample"},
+		{Name: "confidence", Label: "Confidence", Hint: "of the intervals, 0.5 to 0.9999"},
+		{Name: "limit", Label: "Limit", Hint: "a trial that takes longer fails"},
+	}
+	for i := range out {
+		out[i].Default = fmt.Sprint(defaults[out[i].Name])
+	}
+	return out, nil
+}
+
+// states lists the states for which is holds, parted by spaces.
+func states(is func(bench.State) bool) string {
+	var out []string
+	for _, s := range bench.States() {
+		if is(s) {
+			out = append(out, string(s))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// ServeHTTP answers a GET or HEAD of "/" and of the files under "/ui/", and anything else
+// with a problem of status 404.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/" {
+		w.Header().Set("Content-Security-Policy", Policy)
+		serve(w, r, p.shell, "no-cache")
+		return
+	}
+	name, here := strings.CutPrefix(r.URL.Path, "/ui/"+p.hash+"/")
+	if f, ok := p.files[name]; here && ok {
+		serve(w, r, f, forever)
+		return
+	}
+	unknown(w)
+}
+
+// serve writes a file, or 304 when the client has it.
+func serve(w http.ResponseWriter, r *http.Request, f file, cache string) {
+	h := w.Header()
+	h.Set("Content-Type", f.media)
+	h.Set("Cache-Control", cache)
+	h.Set("Etag", f.etag)
+	h.Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
+}
+
+// unknown answers as the rest of the service does: with a problem (RFC 9457). The header
+// that names the request was set by the API's middleware.
+func unknown(w http.ResponseWriter) {
+	h := w.Header()
+	body, err := json.Marshal(bench.Problem{
+		Type: "about:blank", Title: http.StatusText(http.StatusNotFound), Status: http.StatusNotFound,
+		Detail: "the page has no such file; it may be of another version: load the page again",
+		Code:   "unknown_path", RequestID: h.Get("X-Request-Id"),
+	})
+	if err != nil { // a Problem holds nothing that JSON cannot
+		body = nil
+	}
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}
