@@ -17,6 +17,7 @@ import (
 	"benchd/api"
 	"benchd/api/collect"
 	"benchd/api/store"
+	"benchd/api/ui"
 	"benchd/kernels/catalog"
 	"benchd/worker"
 	"benchd/worker/bench"
@@ -195,6 +196,7 @@ func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernel
 	server := api.New(api.Config{
 		Runs: wakingStore{st, col}, Results: st, Hosts: st, Watch: st, Count: st, Queue: q,
 		Catalog: kernels, Limits: bench.DefaultLimits(runtime.NumCPU()), Logger: s.log, Version: version(),
+		Page: ui.New(version()),
 	})
 	r.url = "http://" + l.Addr().String()
 	r.parts = append(r.parts, col.Run, func(ctx context.Context) error { return server.Serve(ctx, l) })
