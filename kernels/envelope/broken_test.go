@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"iter"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,4 +134,36 @@ func agree(t *testing.T, stream, dom *envelope.Codec, doc []byte) bool {
 		t.Fatalf("encoding/xml reads another message of\n%s\n(-ours +theirs):\n%s", doc, cmp.Diff(a, other, cmpopts.EquateEmpty()))
 	}
 	return true
+}
+
+// TestEveryByte puts every byte at every place of a text and of an attribute's value, so
+// that each comes to stand at each place of the blocks in which texts are looked at.
+func TestEveryByte(t *testing.T) {
+	t.Parallel()
+	stream, dom := codec(t, envelope.Stream), codec(t, envelope.DOM)
+	for b := range 256 {
+		for at := range 17 {
+			content := bytes.Repeat([]byte{'a'}, 24)
+			content[at] = byte(b)
+			want := strings.ReplaceAll(string(content), "\r", "\n")
+			accepted := agree(t, stream, dom, []byte(in(string(content))))
+			if ok := xmlByte(byte(b)); accepted != ok {
+				t.Fatalf("byte %#x at %d of a text: accepted %v, want %v", b, at, accepted, ok)
+			}
+			var got envelope.Message
+			if accepted && (stream.Decode([]byte(in(string(content))), &got) != nil || got.Text.Value != want) {
+				t.Fatalf("byte %#x at %d of a text: read %q, want %q", b, at, got.Text.Value, want)
+			}
+			sent := textMessage(string(content))
+			if !bytes.Equal(stream.Append(nil, &sent), dom.Append(nil, &sent)) {
+				t.Fatalf("byte %#x at %d of a text: the models write different bytes", b, at)
+			}
+			agree(t, stream, dom, []byte(body("<e:echoText x='"+string(content)+"'><e:in/></e:echoText>")))
+		}
+	}
+}
+
+// xmlByte tells whether a byte alone may stand in a text.
+func xmlByte(b byte) bool {
+	return b == '\t' || b == '\n' || b == '\r' || b >= ' ' && b < 0x80 && b != '<' && b != '&'
 }

@@ -58,12 +58,14 @@ func FuzzDecode(f *testing.F) {
 func FuzzScanner(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		if strictNames(doc) {
+		if ownWay(doc) {
 			t.Skip()
 		}
 		ours, err := tokens(doc)
 		theirs, errXML := xmlTokens(doc)
 		switch {
+		case err == nil && errXML != nil && strings.Contains(errXML.Error(), "invalid XML name"):
+			t.Skip("a name of the fifth edition, which encoding/xml does not know")
 		case err == nil && errXML != nil:
 			t.Fatalf("accepted, but encoding/xml says %v", errXML)
 		case err == nil:
@@ -76,14 +78,8 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// strictNames tells whether a document may have names of which encoding/xml, by an older
-// edition of XML, thinks otherwise, or names it treats in its own way.
-func strictNames(doc []byte) bool {
-	for i, c := range doc {
-		if c >= 0x80 && i >= 3 { // a byte order mark is not a name
-			return true
-		}
-	}
+// ownWay tells whether a document may have names that encoding/xml treats in its own way.
+func ownWay(doc []byte) bool {
 	return bytes.Contains(doc, []byte("xmlns>")) || bytes.Contains(doc, []byte("xmlns/")) || bytes.Contains(doc, []byte("<xmlns"))
 }
 
@@ -92,7 +88,7 @@ func strictNames(doc []byte) bool {
 func stricter(err error) bool {
 	for _, reason := range []string{
 		"declar", "processing instruction", "outside of the root", "second root", "no element", "there twice", "prefix", "nested", "attributes",
-		"namespaces", "encoding", "version", "standalone", "white space", "name was expected", "in a comment", "without a start tag",
+		"namespaces", "encoding", "version", "standalone", "white space", "name was expected", "a comment holds a character", "without a start tag",
 	} {
 		if strings.Contains(err.Error(), reason) {
 			return true

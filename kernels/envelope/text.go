@@ -70,7 +70,7 @@ func (s *Scanner) cdata() (Kind, error) {
 	if bytes.IndexByte(s.raw, '\r') >= 0 {
 		s.form = inCDATA
 	}
-	if err := s.chars(begin, begin+length); err != nil {
+	if err := s.chars(begin, begin+length, "a CDATA section"); err != nil {
 		return 0, err
 	}
 	s.pos = begin + length + len("]]>")
@@ -88,7 +88,7 @@ func (s *Scanner) comment() error {
 	if end == len(s.doc) || s.doc[end] != '>' {
 		return s.errorf(end, "a comment holds --")
 	}
-	if err := s.chars(begin, begin+length); err != nil {
+	if err := s.chars(begin, begin+length, "a comment"); err != nil {
 		return err
 	}
 	s.pos = end + 1
@@ -96,7 +96,7 @@ func (s *Scanner) comment() error {
 }
 
 // chars checks that a part of the document has only characters that XML can hold.
-func (s *Scanner) chars(begin, end int) error {
+func (s *Scanner) chars(begin, end int, where string) error {
 	for i := begin; i < end; {
 		if c := s.doc[i]; c >= ' ' && c < utf8.RuneSelf {
 			i++
@@ -104,7 +104,7 @@ func (s *Scanner) chars(begin, end int) error {
 		}
 		width, ok := char(s.doc[i:end])
 		if !ok {
-			return s.errorf(i, "a character that XML cannot hold")
+			return s.errorf(i, "%s holds a character that XML cannot hold", where)
 		}
 		i += width
 	}
