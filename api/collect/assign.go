@@ -26,7 +26,7 @@ type waitingRuns interface {
 
 // A backlog tells how much a host has to do.
 type backlog interface {
-	Undispatched(ctx context.Context, host string, max int) ([]bench.Order, error)
+	Undispatched(ctx context.Context, host string, most int) ([]bench.Order, error)
 	Active(ctx context.Context) ([]store.ActiveTrial, error)
 }
 

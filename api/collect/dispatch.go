@@ -13,7 +13,7 @@ import (
 // A trialQueue is the store's side of dispatching.
 type trialQueue interface {
 	// Undispatched gives the next orders of a host.
-	Undispatched(ctx context.Context, host string, max int) ([]bench.Order, error)
+	Undispatched(ctx context.Context, host string, most int) ([]bench.Order, error)
 	// MarkDispatched claims orders and gives those that shall go to the queue.
 	MarkDispatched(ctx context.Context, orders []bench.Order) ([]bench.Order, error)
 	// Dispatched gives the orders that are out and not reported as started.

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 func fast() collect.Times {
 	return collect.Times{
 		Tick: 50 * time.Millisecond, Gap: 5 * time.Millisecond, Reconcile: 300 * time.Millisecond, HostSave: 100 * time.Millisecond,
-		BeatTTL: 2 * time.Second, Restarted: 400 * time.Millisecond, Silent: time.Second,
+		BeatTTL: 3 * time.Second, Restarted: 600 * time.Millisecond, Silent: 2 * time.Second,
 		Settle: 200 * time.Millisecond, Emptied: time.Second,
 	}
 }
@@ -42,6 +42,7 @@ type service struct {
 	store *store.Store
 	queue *queue.Queue
 	*collect.Collector
+	stop func() // ends the collector
 }
 
 func newService(t *testing.T, r *queuetest.Redis, change func(*collect.Config)) *service {
@@ -52,7 +53,7 @@ func newService(t *testing.T, r *queuetest.Redis, change func(*collect.Config)) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.store.Close() })
-	s.Collector, _ = s.collector(change)
+	s.Collector, s.stop = s.collector(change)
 	return s
 }
 
@@ -110,7 +111,8 @@ func (s *service) post(n int, hosts bench.HostSelector, timeout time.Duration) b
 
 func id() string { return uuid.Must(uuid.NewV7()).String() }
 
-func on(host string) bench.HostSelector { return bench.HostSelector{Names: []string{host}} }
+// onBlue asks for the host blue.
+func onBlue() bench.HostSelector { return bench.HostSelector{Names: []string{"blue"}} }
 
 func (s *service) run(id string) bench.Run {
 	s.t.Helper()
@@ -130,7 +132,7 @@ func (s *service) await(id string, state bench.State) bench.Run {
 
 func (s *service) within(what string, ok func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
@@ -162,6 +164,7 @@ type worker struct {
 	outbox  map[string]bench.Report
 	began   []string // trials started, in order
 	dead    bool     // neither beats nor sends nor measures on
+	deaf    bool     // does not hear of cancellations
 	forget  bool     // does not mention what it measures
 
 	free   chan struct{}
@@ -303,9 +306,9 @@ func (w *worker) measure(ctx context.Context, o bench.Order) bench.State {
 		case <-time.After(50 * time.Millisecond):
 		}
 		w.mu.Lock()
-		dead := w.dead
+		deaf := w.dead || w.deaf
 		w.mu.Unlock()
-		if _, canceled, _ := w.queue.Canceled(ctx, o.Trial); canceled && !dead {
+		if _, canceled, _ := w.queue.Canceled(ctx, o.Trial); canceled && !deaf {
 			return bench.Canceled
 		}
 	}

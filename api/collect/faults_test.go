@@ -2,6 +2,7 @@ package collect_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -21,101 +22,121 @@ func (s *service) wantLost(run bench.Run, code string) {
 
 func TestAKilledWorkersTrialIsLost(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(1, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		w.kill()
-		s.wantLost(s.await(run.ID, bench.Lost), "host_gone")
-		s.within("the worker is not told to stop", func() bool {
-			why, yes, err := s.queue.Canceled(t.Context(), run.Trials[0].ID)
-			return yes && why == bench.CancelLost && err == nil
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(1, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			w.kill()
+			s.wantLost(s.await(run.ID, bench.Lost), "host_gone")
+			s.within("the worker is not told to stop", func() bool {
+				why, yes, err := s.queue.Canceled(t.Context(), run.Trials[0].ID)
+				return yes && why == bench.CancelLost && err == nil
+			})
+			// The host comes back as another process and takes new runs.
+			again := newWorker(t, r, "blue", nil)
+			next := s.post(2, onBlue(), time.Hour)
+			s.await(next.ID, bench.Succeeded)
+			if got := again.trials(); !slices.Equal(got, ids(next)) {
+				t.Errorf("measured %v", got)
+			}
 		})
-		// The host comes back as another process and takes new runs.
-		again := newWorker(t, r, "blue", nil)
-		next := s.post(2, on("blue"), time.Hour)
-		s.await(next.ID, bench.Succeeded)
-		if got := again.trials(); !slices.Equal(got, ids(next)) {
-			t.Errorf("measured %v", got)
-		}
-	})
+	}
 }
 
 func TestARestartedWorkersTrialIsLost(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(1, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		time.Sleep(fast().BeatTTL) // past the patience after a start
-		w.kill()
-		newWorker(t, r, "blue", nil)
-		s.wantLost(s.await(run.ID, bench.Lost), "worker_restarted")
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(1, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			time.Sleep(fast().BeatTTL) // past the patience after a start
+			w.kill()
+			newWorker(t, r, "blue", nil)
+			s.wantLost(s.await(run.ID, bench.Lost), "worker_restarted")
+		})
+	}
 }
 
 func TestATrialThatItsWorkerDroppedIsLost(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(1, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		w.set(func() { w.forget = true })
-		s.wantLost(s.await(run.ID, bench.Lost), "trial_dropped")
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(1, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			w.set(func() { w.forget = true })
+			s.wantLost(s.await(run.ID, bench.Lost), "trial_dropped")
+		})
+	}
 }
 
 func TestAStartWithoutAReportIsLostAndNotRepeated(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", func(w *worker) { w.hold, w.mute = true, true })
-		run := s.post(1, on("blue"), time.Hour)
-		s.within("not started", func() bool { return len(w.trials()) == 1 })
-		w.kill()
-		s.wantLost(s.await(run.ID, bench.Lost), "trial_dropped")
-		again := newWorker(t, r, "blue", nil)
-		time.Sleep(time.Second)
-		if got := again.trials(); len(got) > 0 {
-			t.Errorf("measured %v again", got)
-		}
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", func(w *worker) { w.hold, w.mute = true, true })
+			run := s.post(1, onBlue(), time.Hour)
+			s.within("not started", func() bool { return len(w.trials()) == 1 })
+			w.kill()
+			s.wantLost(s.await(run.ID, bench.Lost), "trial_dropped")
+			again := newWorker(t, r, "blue", nil)
+			time.Sleep(time.Second)
+			if got := again.trials(); len(got) > 0 {
+				t.Errorf("measured %v again", got)
+			}
+		})
+	}
 }
 
 func TestAFrozenWorkersLateResultIsRefused(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s, ctx := newService(t, r, nil), t.Context()
-		w := newWorker(t, r, "blue", held)
-		run := s.post(2, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		late := run.Trials[1]
-		// Its order is lost and queued again; then a worker that was frozen reports of the old one.
-		s.within("not in Redis", func() bool { return s.out(late.ID) == 1 })
-		s.within("not removed", func() bool {
-			ok, err := s.queue.Remove(ctx, bench.Order{Trial: late.ID, Host: "blue", Attempt: 1})
-			return ok && err == nil
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s, ctx := newService(t, r, nil), t.Context()
+			w := newWorker(t, r, "blue", held)
+			run := s.post(2, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			late := run.Trials[1]
+			// Its order is lost and queued again; then a worker that was frozen reports of the old one.
+			s.within("not in Redis", func() bool { return s.out(late.ID) == 1 })
+			s.within("not removed", func() bool {
+				ok, err := s.queue.Remove(ctx, bench.Order{Trial: late.ID, Host: "blue", Attempt: 1})
+				return ok && err == nil
+			})
+			s.within("not queued again", func() bool { return s.out(late.ID) == 2 })
+			old := bench.Report{
+				Kind: bench.Finished, Run: run.ID, Trial: late.ID, Attempt: 1, Host: "blue", At: time.Now(),
+				Result: &bench.TrialResult{ID: late.ID, State: bench.Failed, Attempt: 1},
+			}
+			if err := s.queue.Send(ctx, old); err != nil {
+				t.Fatal(err)
+			}
+			s.within("the refused result is not acknowledged", func() bool { ok, err := s.queue.Acked(ctx, late.ID, 1); return ok && err == nil })
+			if got := s.run(run.ID).Trials[1].State; got != bench.Queued {
+				t.Fatalf("the late result was taken: %s", got)
+			}
+			w.release(2)
+			if got := s.await(run.ID, bench.Succeeded); got.Trials[1].Attempt != 2 {
+				t.Errorf("attempt %d", got.Trials[1].Attempt)
+			}
 		})
-		s.within("not queued again", func() bool { return s.out(late.ID) == 2 })
-		old := bench.Report{
-			Kind: bench.Finished, Run: run.ID, Trial: late.ID, Attempt: 1, Host: "blue", At: time.Now(),
-			Result: &bench.TrialResult{ID: late.ID, State: bench.Failed, Attempt: 1},
-		}
-		if err := s.queue.Send(ctx, old); err != nil {
-			t.Fatal(err)
-		}
-		s.within("the refused result is not acknowledged", func() bool { ok, err := s.queue.Acked(ctx, late.ID, 1); return ok && err == nil })
-		if got := s.run(run.ID).Trials[1].State; got != bench.Queued {
-			t.Fatalf("the late result was taken: %s", got)
-		}
-		w.release(2)
-		if got := s.await(run.ID, bench.Succeeded); got.Trials[1].Attempt != 2 {
-			t.Errorf("attempt %d", got.Trials[1].Attempt)
-		}
-	})
+	}
 }
 
 // out gives the attempt under which a trial was dispatched, or 0.
@@ -134,91 +155,107 @@ func (s *service) out(trial string) int {
 
 func TestASecondStartIsRefused(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(1, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		o := bench.Order{Run: run.ID, Trial: run.Trials[0].ID, Host: "blue", Attempt: 1}
-		if _, err := s.queue.Start(t.Context(), o); !errors.Is(err, queue.ErrStarted) {
-			t.Errorf("started again: %v", err)
-		}
-		w.release(1)
-		s.await(run.ID, bench.Succeeded)
-		// asynq delivers the same order once more.
-		if err := s.queue.Enqueue(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
-		s.within("it stays in Redis", func() bool { ok, err := s.queue.Queued(t.Context(), o); return !ok && err == nil })
-		if got := w.trials(); len(got) != 1 {
-			t.Errorf("measured %v", got)
-		}
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(1, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			o := bench.Order{Run: run.ID, Trial: run.Trials[0].ID, Host: "blue", Attempt: 1}
+			if _, err := s.queue.Start(t.Context(), o); !errors.Is(err, queue.ErrStarted) {
+				t.Errorf("started again: %v", err)
+			}
+			w.release(1)
+			s.await(run.ID, bench.Succeeded)
+			// asynq delivers the same order once more.
+			if err := s.queue.Enqueue(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			s.within("it stays in Redis", func() bool { ok, err := s.queue.Queued(t.Context(), o); return !ok && err == nil })
+			if got := w.trials(); len(got) != 1 {
+				t.Errorf("measured %v", got)
+			}
+		})
+	}
 }
 
 func TestAWorkersEndRunsNothingAgain(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(3, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		w.stop()
-		s.within("the trial that ran has not ended", func() bool { return s.run(run.ID).Trials[0].State == bench.Lost })
-		again := newWorker(t, r, "blue", nil)
-		s.await(run.ID, bench.Lost)
-		if got := again.trials(); !slices.Equal(got, ids(run)[1:]) {
-			t.Errorf("measured %v, want the two that waited", got)
-		}
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(3, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			w.stop()
+			s.within("the trial that ran has not ended", func() bool { return s.run(run.ID).Trials[0].State == bench.Lost })
+			again := newWorker(t, r, "blue", nil)
+			s.await(run.ID, bench.Lost)
+			if got := again.trials(); !sameTrials(got, ids(run)[1:]) {
+				t.Errorf("measured %v, want the two that waited", got)
+			}
+		})
+	}
 }
 
 func TestRedisEmptiedInMidRun(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(4, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		s.within("not in Redis", func() bool { return s.out(run.Trials[3].ID) == 1 })
-		r.Do(t, "FLUSHALL")
-		s.within("the trial that ran is not lost", func() bool { return s.run(run.ID).Trials[0].State == bench.Lost })
-		s.wantLost(s.run(run.ID), "redis_emptied")
-		w.release(1000)
-		got := s.await(run.ID, bench.Lost)
-		for _, trial := range got.Trials[1:] {
-			if trial.State != bench.Succeeded || trial.Attempt != 2 {
-				t.Errorf("a trial that waited: %s, attempt %d, %+v", trial.State, trial.Attempt, trial.Error)
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(4, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			s.within("not in Redis", func() bool { return s.out(run.Trials[3].ID) == 1 })
+			r.Do(t, "FLUSHALL")
+			s.within("the trial that ran is not lost", func() bool { return s.run(run.ID).Trials[0].State == bench.Lost })
+			s.wantLost(s.run(run.ID), "redis_emptied")
+			w.release(1000)
+			got := s.await(run.ID, bench.Lost)
+			for _, trial := range got.Trials[1:] {
+				if trial.State != bench.Succeeded || trial.Attempt != 2 {
+					t.Errorf("a trial that waited: %s, attempt %d, %+v", trial.State, trial.Attempt, trial.Error)
+				}
 			}
-		}
-		if got := w.trials(); !slices.Equal(got, ids(run)) {
-			t.Errorf("measured %v, want each once", got)
-		}
-		// The loss was dealt with: what runs next is not held against it.
-		next := s.post(1, on("blue"), time.Hour)
-		s.await(next.ID, bench.Succeeded)
-	})
+			if got := w.trials(); !sameTrials(got, ids(run)) {
+				t.Errorf("measured %v, want each once", got)
+			}
+			// The loss was dealt with: what runs next is not held against it.
+			next := s.post(1, onBlue(), time.Hour)
+			s.await(next.ID, bench.Succeeded)
+		})
+	}
 }
 
 func TestAResultThatWasFinishedSurvivesTheLossOfRedis(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(2, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		r.Do(t, "FLUSHALL")
-		w.release(2)
-		s.await(run.ID, bench.Succeeded)
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(2, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			r.Do(t, "FLUSHALL")
+			w.release(2)
+			s.await(run.ID, bench.Succeeded)
+		})
+	}
 }
 
 func TestResultsFinishedWhileRedisIsAwayArrive(t *testing.T) {
 	t.Parallel()
-	r := queuetest.Own(t)
+	r := queuetest.Own(t, os.Getenv)
 	s := newService(t, r, nil)
 	w := newWorker(t, r, "blue", held)
-	run := s.post(3, on("blue"), time.Hour)
+	run := s.post(3, onBlue(), time.Hour)
 	s.await(run.ID, bench.Running)
 	r.Stop()
 	w.release(1)
@@ -230,7 +267,7 @@ func TestResultsFinishedWhileRedisIsAwayArrive(t *testing.T) {
 	time.Sleep(time.Second)
 	r.Start(t) // and it is empty
 	s.await(run.ID, bench.Succeeded)
-	if got := w.trials(); !slices.Equal(got, ids(run)) {
+	if got := w.trials(); !sameTrials(got, ids(run)) {
 		t.Errorf("measured %v, want each once", got)
 	}
 }
@@ -239,10 +276,10 @@ func TestResultsFinishedWhileRedisIsAwayArrive(t *testing.T) {
 // data on disk.
 func TestNobodyIsLostWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
-	r := queuetest.Own(t, "--appendonly", "yes", "--appendfsync", "always")
+	r := queuetest.Own(t, os.Getenv, "--appendonly", "yes", "--appendfsync", "always")
 	s := newService(t, r, nil)
 	w := newWorker(t, r, "blue", held)
-	run := s.post(1, on("blue"), time.Hour)
+	run := s.post(1, onBlue(), time.Hour)
 	s.await(run.ID, bench.Running)
 	time.Sleep(fast().BeatTTL)
 	r.Stop()
@@ -259,20 +296,24 @@ func TestNobodyIsLostWhileRedisIsAway(t *testing.T) {
 
 func TestAMissingOrderIsQueuedAgain(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		s := newService(t, r, nil)
-		w := newWorker(t, r, "blue", held)
-		run := s.post(2, on("blue"), time.Hour)
-		s.await(run.ID, bench.Running)
-		s.within("not in Redis", func() bool { return s.out(run.Trials[1].ID) == 1 })
-		if _, err := s.queue.Remove(t.Context(), bench.Order{Trial: run.Trials[1].ID, Host: "blue", Attempt: 1}); err != nil {
-			t.Fatal(err)
-		}
-		w.release(2)
-		if got := s.await(run.ID, bench.Succeeded); got.Trials[1].Attempt != 2 {
-			t.Errorf("attempt %d", got.Trials[1].Attempt)
-		}
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			s := newService(t, r, nil)
+			w := newWorker(t, r, "blue", held)
+			run := s.post(2, onBlue(), time.Hour)
+			s.await(run.ID, bench.Running)
+			s.within("not in Redis", func() bool { return s.out(run.Trials[1].ID) == 1 })
+			if _, err := s.queue.Remove(t.Context(), bench.Order{Trial: run.Trials[1].ID, Host: "blue", Attempt: 1}); err != nil {
+				t.Fatal(err)
+			}
+			w.release(2)
+			if got := s.await(run.ID, bench.Succeeded); got.Trials[1].Attempt != 2 {
+				t.Errorf("attempt %d", got.Trials[1].Attempt)
+			}
+		})
+	}
 }
 
 // TestARestartedCollectorGoesOn replaces the whole of Redis and the collector, as a restart
@@ -281,17 +322,16 @@ func TestARestartedCollectorGoesOn(t *testing.T) {
 	t.Parallel()
 	r := queuetest.Embedded(t)
 	s := newService(t, r, nil)
-	_, stop := s.collector(nil)
 	w := newWorker(t, r, "blue", held)
-	run := s.post(3, on("blue"), time.Hour)
+	run := s.post(3, onBlue(), time.Hour)
 	s.await(run.ID, bench.Running)
-	stop()
+	s.stop()
 	w.kill()
 	r.Do(t, "FLUSHALL")
 	s.collector(nil)
 	again := newWorker(t, r, "blue", nil)
 	got := s.await(run.ID, bench.Lost)
-	if got.Trials[0].State != bench.Lost || !slices.Equal(again.trials(), ids(run)[1:]) {
+	if got.Trials[0].State != bench.Lost || !sameTrials(again.trials(), ids(run)[1:]) {
 		t.Errorf("the first is %s, measured %v", got.Trials[0].State, again.trials())
 	}
 }
@@ -305,4 +345,40 @@ func TestAReportOfAnUnknownTrialIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.within("it is not acknowledged", func() bool { ok, err := s.queue.Acked(ctx, stray.Trial, 1); return ok && err == nil })
+}
+
+// sameTrials compares regardless of order: what was lost and queued again comes later.
+func sameTrials(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// TestAnOrderIsTakenBackOnce has two collectors find the same order missing.
+func TestAnOrderIsTakenBackOnce(t *testing.T) {
+	t.Parallel()
+	s, ctx := newService(t, queuetest.Embedded(t), nil), t.Context()
+	s.stop()
+	s.post(1, onBlue(), time.Hour)
+	next := func() []bench.Order {
+		orders, err := s.store.Undispatched(ctx, "blue", 10)
+		if err == nil {
+			orders, err = s.store.MarkDispatched(ctx, orders)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return orders
+	}
+	first := next()
+	if err := s.store.Requeue(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if second := next(); len(second) != 1 || second[0].Attempt != first[0].Attempt+1 {
+		t.Fatalf("queued again as %+v", second)
+	}
+	if err := s.store.Requeue(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if third := next(); len(third) != 0 {
+		t.Errorf("taken back twice: %+v", third)
+	}
 }

@@ -16,8 +16,8 @@ import (
 type dispatches interface {
 	// Dispatched gives the orders that are out and not reported as started.
 	Dispatched(ctx context.Context) ([]bench.Order, error)
-	// Undispatch takes trials back, to be dispatched again with a higher attempt.
-	Undispatch(ctx context.Context, trialIDs []string) error
+	// Requeue takes the trials of these orders back, to be dispatched again with a higher attempt.
+	Requeue(ctx context.Context, orders []bench.Order) error
 }
 
 // epochs is where the epoch of Redis is remembered whose loss was dealt with.
@@ -109,7 +109,7 @@ func (r *reconciler) compare(ctx context.Context) error {
 	}
 	r.passes++
 	live := byHost(beats)
-	var again []string
+	var again []bench.Order
 	for _, o := range orders {
 		beat, alive := live[o.Host]
 		if alive && mentions(beat, o.Trial) {
@@ -120,7 +120,7 @@ func (r *reconciler) compare(ctx context.Context) error {
 			return err
 		}
 		if requeue {
-			again = append(again, o.Trial)
+			again = append(again, o)
 		}
 	}
 	forget(r.missing, r.passes)
@@ -128,7 +128,7 @@ func (r *reconciler) compare(ctx context.Context) error {
 		return nil
 	}
 	r.logger.Warn("orders are missing in Redis and are queued again", "trials", len(again))
-	return r.dispatches.Undispatch(ctx, again)
+	return r.dispatches.Requeue(ctx, again)
 }
 
 // look says whether an order shall be queued again: it was not started, is not in Redis, and

@@ -242,16 +242,8 @@ func (s *Store) Undispatch(ctx context.Context, trialIDs []string) error {
 	return s.write(ctx, "undispatch", func(t *tx) error {
 		for _, id := range trialIDs {
 			tr, err := t.trial(id)
-			if err != nil {
-				return err
-			}
-			if !tr.sent || tr.started.Valid || tr.state.Final() {
-				continue
-			}
-			if tr.state == bench.Canceling {
-				_, err = t.end(tr, ending{state: bench.Canceled, at: s.now()})
-			} else {
-				_, err = t.exec("UPDATE trials SET dispatched = NULL, least = least + 1 WHERE run = ? AND ordinal = ?", tr.seq, tr.ordinal)
+			if err == nil {
+				err = t.undispatch(tr)
 			}
 			if err != nil {
 				return err
@@ -259,6 +251,34 @@ func (s *Store) Undispatch(ctx context.Context, trialIDs []string) error {
 		}
 		return nil
 	})
+}
+
+// Requeue is Undispatch for just these orders: a trial of which another collector has taken
+// back the same order, and maybe sent the next one, stays as it is.
+func (s *Store) Requeue(ctx context.Context, orders []bench.Order) error {
+	return s.write(ctx, "queue again", func(t *tx) error {
+		for _, o := range orders {
+			tr, err := t.trial(o.Trial)
+			if err == nil && tr.least == o.Attempt {
+				err = t.undispatch(tr)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *tx) undispatch(tr trial) (err error) {
+	switch {
+	case !tr.sent || tr.started.Valid || tr.state.Final():
+	case tr.state == bench.Canceling:
+		_, err = t.end(tr, ending{state: bench.Canceled, at: t.store.now()})
+	default:
+		_, err = t.exec("UPDATE trials SET dispatched = NULL, least = least + 1 WHERE run = ? AND ordinal = ?", tr.seq, tr.ordinal)
+	}
+	return err
 }
 
 // An ActiveTrial is one that a host measures or shall stop measuring.

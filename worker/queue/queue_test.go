@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -163,7 +164,7 @@ func answer(c net.Conn, info string) {
 
 func TestOpenRefusesARedisThatEvicts(t *testing.T) {
 	t.Parallel()
-	r := queuetest.Own(t)
+	r := queuetest.Own(t, os.Getenv)
 	r.Do(t, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
 	_, err := queue.Open(t.Context(), queue.Options{URL: r.URL, Logger: quiet()})
 	if e := bench.AsError(err); e == nil || !strings.Contains(e.Message, "set it to noeviction: redis-cli config set maxmemory-policy noeviction") {
@@ -175,202 +176,230 @@ func TestOpenRefusesARedisThatEvicts(t *testing.T) {
 
 func TestEpochLastsUntilRedisIsEmptied(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		a, b := open(t, r), open(t, r)
-		first, fresh, err := a.Epoch(t.Context())
-		if err != nil || !fresh || first == "" {
-			t.Fatalf("first: %q %v %v", first, fresh, err)
-		}
-		if again, fresh, err := b.Epoch(t.Context()); err != nil || fresh || again != first {
-			t.Fatalf("again: %q %v %v", again, fresh, err)
-		}
-		r.Do(t, "FLUSHALL")
-		if other, fresh, err := b.Epoch(t.Context()); err != nil || !fresh || other == first {
-			t.Fatalf("after the flush: %q %v %v", other, fresh, err)
-		} else if made := queue.EpochTime(other); time.Since(made).Abs() > time.Minute {
-			t.Errorf("the epoch %q began at %s", other, made)
-		}
-		if made := queue.EpochTime("something else"); !made.IsZero() {
-			t.Errorf("no epoch began at %s", made)
-		}
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			a, b := open(t, r), open(t, r)
+			first, fresh, err := a.Epoch(t.Context())
+			if err != nil || !fresh || first == "" {
+				t.Fatalf("first: %q %v %v", first, fresh, err)
+			}
+			if again, fresh, err := b.Epoch(t.Context()); err != nil || fresh || again != first {
+				t.Fatalf("again: %q %v %v", again, fresh, err)
+			}
+			r.Do(t, "FLUSHALL")
+			if other, fresh, err := b.Epoch(t.Context()); err != nil || !fresh || other == first {
+				t.Fatalf("after the flush: %q %v %v", other, fresh, err)
+			} else if made := queue.EpochTime(other); time.Since(made).Abs() > time.Minute {
+				t.Errorf("the epoch %q began at %s", other, made)
+			}
+			if made := queue.EpochTime("something else"); !made.IsZero() {
+				t.Errorf("no epoch began at %s", made)
+			}
+		})
+	}
 }
 
 func TestOrdersAreThereOnce(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		o := order("t1", 1)
-		for range 2 {
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			o := order("t1", 1)
+			for range 2 {
+				if err := q.Enqueue(ctx, o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := must(q.Depth(ctx))(t)["run.blue"]; d.Pending != 1 || d.Oldest <= 0 {
+				t.Errorf("depth %+v, want one that waits", d)
+			}
+			if !must(q.Queued(ctx, o))(t) || must(q.Queued(ctx, order("t1", 2)))(t) {
+				t.Error("attempt 1 is queued, attempt 2 is not")
+			}
+			if !must(q.Remove(ctx, o))(t) || must(q.Remove(ctx, o))(t) || must(q.Queued(ctx, o))(t) {
+				t.Error("an order can be removed once, and is gone then")
+			}
+			// Emptied, then used again by the same process.
+			r.Do(t, "FLUSHALL")
+			if must(q.Queued(ctx, o))(t) || must(q.Remove(ctx, o))(t) {
+				t.Error("nothing is queued in an empty Redis")
+			}
 			if err := q.Enqueue(ctx, o); err != nil {
 				t.Fatal(err)
 			}
-		}
-		if d := must(q.Depth(ctx))(t)["run.blue"]; d.Pending != 1 || d.Oldest <= 0 {
-			t.Errorf("depth %+v, want one that waits", d)
-		}
-		if !must(q.Queued(ctx, o))(t) || must(q.Queued(ctx, order("t1", 2)))(t) {
-			t.Error("attempt 1 is queued, attempt 2 is not")
-		}
-		if !must(q.Remove(ctx, o))(t) || must(q.Remove(ctx, o))(t) || must(q.Queued(ctx, o))(t) {
-			t.Error("an order can be removed once, and is gone then")
-		}
-		// Emptied, then used again by the same process.
-		r.Do(t, "FLUSHALL")
-		if must(q.Queued(ctx, o))(t) || must(q.Remove(ctx, o))(t) {
-			t.Error("nothing is queued in an empty Redis")
-		}
-		if err := q.Enqueue(ctx, o); err != nil {
-			t.Fatal(err)
-		}
-		if !must(q.Queued(ctx, o))(t) {
-			t.Error("the order is not found after Redis was emptied and it was queued again")
-		}
-	})
+			if !must(q.Queued(ctx, o))(t) {
+				t.Error("the order is not found after Redis was emptied and it was queued again")
+			}
+		})
+	}
 }
 
 func TestAnOrderStartsOnce(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		steps := []struct {
-			name     string
-			order    int
-			takeBack bool
-			ok       bool
-		}{
-			{"first", 1, false, true},
-			{"delivered twice", 1, false, false},
-			{"too late to take back", 1, true, false},
-			{"taken back", 2, true, true},
-			{"taken back again", 2, true, true},
-			{"started after it was taken back", 2, false, false},
-			{"queued again", 3, false, true},
-			{"the store knows of more", 7, false, true},
-			{"an order that was overtaken", 5, false, false},
-			{"an order that was overtaken is taken back", 5, true, false},
-		}
-		if must(q.Started(ctx, order("t", 1)))(t) {
-			t.Error("not started yet")
-		}
-		for _, s := range steps {
-			if s.takeBack {
-				if ok := must(q.TakeBack(ctx, order("t", s.order)))(t); ok != s.ok {
-					t.Errorf("%s: %v", s.name, ok)
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			steps := []struct {
+				name     string
+				order    int
+				takeBack bool
+				ok       bool
+			}{
+				{"first", 1, false, true},
+				{"delivered twice", 1, false, false},
+				{"too late to take back", 1, true, false},
+				{"taken back", 2, true, true},
+				{"taken back again", 2, true, true},
+				{"started after it was taken back", 2, false, false},
+				{"queued again", 3, false, true},
+				{"the store knows of more", 7, false, true},
+				{"an order that was overtaken", 5, false, false},
+				{"an order that was overtaken is taken back", 5, true, false},
+			}
+			if must(q.Started(ctx, order("t", 1)))(t) {
+				t.Error("not started yet")
+			}
+			for _, s := range steps {
+				if s.takeBack {
+					if ok := must(q.TakeBack(ctx, order("t", s.order)))(t); ok != s.ok {
+						t.Errorf("%s: %v", s.name, ok)
+					}
+					continue
 				}
-				continue
+				n, err := q.Start(ctx, order("t", s.order))
+				if s.ok && (err != nil || n != s.order) || !s.ok && !errors.Is(err, queue.ErrStarted) {
+					t.Errorf("%s: %d, %v", s.name, n, err)
+				}
 			}
-			n, err := q.Start(ctx, order("t", s.order))
-			if s.ok && (err != nil || n != s.order) || !s.ok && !errors.Is(err, queue.ErrStarted) {
-				t.Errorf("%s: %d, %v", s.name, n, err)
+			for n, want := range map[int]bool{1: true, 2: false, 3: true, 4: false} {
+				if got := must(q.Started(ctx, order("t", n)))(t); got != want {
+					t.Errorf("order %d was started: %v", n, got)
+				}
 			}
-		}
-		for n, want := range map[int]bool{1: true, 2: false, 3: true, 4: false} {
-			if got := must(q.Started(ctx, order("t", n)))(t); got != want {
-				t.Errorf("order %d was started: %v", n, got)
-			}
-		}
-	})
+		})
+	}
 }
 
 func TestCancelReasons(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		if _, yes, err := q.Canceled(ctx, "t"); yes || err != nil {
-			t.Fatalf("canceled before: %v %v", yes, err)
-		}
-		for _, s := range []struct{ reason, want bench.CancelReason }{
-			{bench.CancelAsked, bench.CancelAsked},
-			{bench.CancelTimeout, bench.CancelAsked}, // the first stays
-			{bench.CancelLost, bench.CancelLost},     // lost is stronger
-			{bench.CancelAsked, bench.CancelLost},
-		} {
-			if err := q.Cancel(ctx, "blue", "t", s.reason); err != nil {
-				t.Fatal(err)
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			if _, yes, err := q.Canceled(ctx, "t"); yes || err != nil {
+				t.Fatalf("canceled before: %v %v", yes, err)
 			}
-			if got, yes, err := q.Canceled(ctx, "t"); !yes || err != nil || got != s.want {
-				t.Errorf("after %s: %s %v %v, want %s", s.reason, got, yes, err, s.want)
+			for _, s := range []struct{ reason, want bench.CancelReason }{
+				{bench.CancelAsked, bench.CancelAsked},
+				{bench.CancelTimeout, bench.CancelAsked}, // the first stays
+				{bench.CancelLost, bench.CancelLost},     // lost is stronger
+				{bench.CancelAsked, bench.CancelLost},
+			} {
+				if err := q.Cancel(ctx, "blue", "t", s.reason); err != nil {
+					t.Fatal(err)
+				}
+				if got, yes, err := q.Canceled(ctx, "t"); !yes || err != nil || got != s.want {
+					t.Errorf("after %s: %s %v %v, want %s", s.reason, got, yes, err, s.want)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func TestCancelWakesTheHost(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q := open(t, r)
-		ctx, stop := context.WithCancel(t.Context())
-		wake := q.CancelWakeups(ctx, "blue")
-		within(t, 5*time.Second, "no wake-up came", func() bool {
-			if err := q.Cancel(ctx, "blue", "t", bench.CancelAsked); err != nil {
-				t.Fatal(err)
-			}
-			select {
-			case got := <-wake:
-				return got == "t"
-			default:
-				return false
-			}
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q := open(t, r)
+			ctx, stop := context.WithCancel(t.Context())
+			wake := q.CancelWakeups(ctx, "blue")
+			within(t, 5*time.Second, "no wake-up came", func() bool {
+				if err := q.Cancel(ctx, "blue", "t", bench.CancelAsked); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case got := <-wake:
+					return got == "t"
+				default:
+					return false
+				}
+			})
+			stop()
+			within(t, 5*time.Second, "the channel is still open", func() bool {
+				select {
+				case _, ok := <-wake:
+					return !ok
+				default:
+					return false
+				}
+			})
 		})
-		stop()
-		within(t, 5*time.Second, "the channel is still open", func() bool {
-			select {
-			case _, ok := <-wake:
-				return !ok
-			default:
-				return false
-			}
-		})
-	})
+	}
 }
 
 func TestBeatsVanish(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		if got := must(q.Beats(ctx))(t); len(got) != 0 {
-			t.Fatalf("beats of nobody: %v", got)
-		}
-		b := bench.Beat{
-			Host: "blue", Instance: "i1", At: time.Now().UTC().Round(0), Labels: map[string]string{"zone": "a"},
-			Outbox: []string{"t9"}, Running: &bench.RunningTrial{Run: "r", Trial: "t", Attempt: 2},
-		}
-		if err := q.Beat(ctx, b, time.Second); err != nil {
-			t.Fatal(err)
-		}
-		if err := q.Beat(ctx, bench.Beat{Host: "red"}, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		for _, got := range must(q.Beats(ctx))(t) {
-			if d := cmp.Diff(b, got); got.Host == "blue" && d != "" {
-				t.Error(d)
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			if got := must(q.Beats(ctx))(t); len(got) != 0 {
+				t.Fatalf("beats of nobody: %v", got)
 			}
-			if now := must(q.Now(ctx))(t); got.Host == "red" && now.Sub(got.At).Abs() > 5*time.Second {
-				t.Errorf("a beat without a time got %s, it is %s", got.At, now)
+			b := bench.Beat{
+				Host: "blue", Instance: "i1", At: time.Now().UTC().Round(0), Labels: map[string]string{"zone": "a"},
+				Outbox: []string{"t9"}, Running: &bench.RunningTrial{Run: "r", Trial: "t", Attempt: 2},
 			}
-		}
-		within(t, 10*time.Second, "the beat with a second to live is still there", func() bool {
-			beats := must(q.Beats(ctx))(t)
-			return len(beats) == 1 && beats[0].Host == "red"
+			if err := q.Beat(ctx, b, time.Second); err != nil {
+				t.Fatal(err)
+			}
+			if err := q.Beat(ctx, bench.Beat{Host: "red"}, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			for _, got := range must(q.Beats(ctx))(t) {
+				if d := cmp.Diff(b, got); got.Host == "blue" && d != "" {
+					t.Error(d)
+				}
+				if now := must(q.Now(ctx))(t); got.Host == "red" && now.Sub(got.At).Abs() > 5*time.Second {
+					t.Errorf("a beat without a time got %s, it is %s", got.At, now)
+				}
+			}
+			within(t, 10*time.Second, "the beat with a second to live is still there", func() bool {
+				beats := must(q.Beats(ctx))(t)
+				return len(beats) == 1 && beats[0].Host == "red"
+			})
 		})
-	})
+	}
 }
 
 func TestPhases(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		p := bench.Phase{Name: "measure", Fork: 1, Forks: 3, Percent: 12.5}
-		if err := q.SetPhase(ctx, "t1", p); err != nil {
-			t.Fatal(err)
-		}
-		got := must(q.Phases(ctx, []string{"t0", "t1"}))(t)
-		if d := cmp.Diff(map[string]bench.Phase{"t1": p}, got); d != "" {
-			t.Error(d)
-		}
-		if got := must(q.Phases(ctx, nil))(t); len(got) != 0 {
-			t.Errorf("phases of nothing: %v", got)
-		}
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			p := bench.Phase{Name: "measure", Fork: 1, Forks: 3, Percent: 12.5}
+			if err := q.SetPhase(ctx, "t1", p); err != nil {
+				t.Fatal(err)
+			}
+			got := must(q.Phases(ctx, []string{"t0", "t1"}))(t)
+			if d := cmp.Diff(map[string]bench.Phase{"t1": p}, got); d != "" {
+				t.Error(d)
+			}
+			if got := must(q.Phases(ctx, nil))(t); len(got) != 0 {
+				t.Errorf("phases of nothing: %v", got)
+			}
+		})
+	}
 }

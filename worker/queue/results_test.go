@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -17,110 +18,119 @@ import (
 	"benchd/worker/queue/queuetest"
 )
 
-func report(trial string, attempt int, kind bench.ReportKind) bench.Report {
-	r := bench.Report{Kind: kind, Run: "run", Trial: trial, Attempt: attempt, Host: "blue", Instance: "i", At: time.Now().UTC().Round(0)}
+func report(trial string, kind bench.ReportKind) bench.Report {
+	r := bench.Report{Kind: kind, Run: "run", Trial: trial, Attempt: 1, Host: "blue", Instance: "i", At: time.Now().UTC().Round(0)}
 	if kind == bench.Finished {
-		r.Result = &bench.TrialResult{ID: trial, Params: kernels.Params{}, State: bench.Succeeded, Attempt: attempt}
+		r.Result = &bench.TrialResult{ID: trial, Params: kernels.Params{}, State: bench.Succeeded, Attempt: 1}
 	}
 	return r
 }
 
-// collect runs Collect in the background; the returned function ends it and waits.
-func collect(t *testing.T, q *queue.Queue, handle func(context.Context, bench.Report) error) (stop func()) {
+// collect runs Collect until the test ends.
+func collect(t *testing.T, q *queue.Queue, handle func(context.Context, bench.Report) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- q.Collect(ctx, handle) }()
-	stop = func() {
+	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		done <- nil
-	}
-	t.Cleanup(stop)
-	return stop
+	})
 }
 
 func TestReportsArriveAndAreAcknowledged(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		sent := report("t1", 1, bench.Finished)
-		for _, rep := range []bench.Report{report("t1", 1, bench.Started), report("t2", 1, bench.Started), sent, sent} {
-			if err := q.Send(ctx, rep); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if must(q.Acked(ctx, "t1", 1))(t) {
-			t.Fatal("acknowledged before it was handled")
-		}
-		got := make(chan bench.Report, 10)
-		collect(t, q, func(_ context.Context, r bench.Report) error { got <- r; return nil })
-		within(t, 5*time.Second, "not acknowledged", func() bool { return must(q.Acked(ctx, "t1", 1))(t) })
-		within(t, 5*time.Second, "not all arrived", func() bool { return len(got) == 3 })
-		if must(q.Acked(ctx, "t2", 1))(t) || must(q.Acked(ctx, "t1", 2))(t) {
-			t.Error("only the finished report of t1.1 may be acknowledged")
-		}
-		for range 3 {
-			if r := <-got; r.Kind == bench.Finished {
-				if d := cmp.Diff(sent, r); d != "" {
-					t.Error(d)
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			sent := report("t1", bench.Finished)
+			for _, rep := range []bench.Report{report("t1", bench.Started), report("t2", bench.Started), sent, sent} {
+				if err := q.Send(ctx, rep); err != nil {
+					t.Fatal(err)
 				}
 			}
-		}
-	})
+			if must(q.Acked(ctx, "t1", 1))(t) {
+				t.Fatal("acknowledged before it was handled")
+			}
+			got := make(chan bench.Report, 10)
+			collect(t, q, func(_ context.Context, r bench.Report) error { got <- r; return nil })
+			within(t, 5*time.Second, "not acknowledged", func() bool { return must(q.Acked(ctx, "t1", 1))(t) })
+			within(t, 5*time.Second, "not all arrived", func() bool { return len(got) == 3 })
+			if must(q.Acked(ctx, "t2", 1))(t) || must(q.Acked(ctx, "t1", 2))(t) {
+				t.Error("only the finished report of t1.1 may be acknowledged")
+			}
+			for range 3 {
+				if r := <-got; r.Kind == bench.Finished {
+					if d := cmp.Diff(sent, r); d != "" {
+						t.Error(d)
+					}
+				}
+			}
+		})
+	}
 }
 
 func TestAReportThatCannotBeStoredComesAgain(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		if err := q.Send(ctx, report("t", 1, bench.Finished)); err != nil {
-			t.Fatal(err)
-		}
-		var calls atomic.Int32
-		collect(t, q, func(context.Context, bench.Report) error {
-			if calls.Add(1) == 1 {
-				return errors.New("the disk is full")
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			if err := q.Send(ctx, report("t", bench.Finished)); err != nil {
+				t.Fatal(err)
 			}
-			return nil
+			var calls atomic.Int32
+			collect(t, q, func(context.Context, bench.Report) error {
+				if calls.Add(1) == 1 {
+					return errors.New("the disk is full")
+				}
+				return nil
+			})
+			within(t, 5*time.Second, "not handled", func() bool { return calls.Load() > 0 })
+			within(t, 15*time.Second, "not acknowledged", func() bool { return must(q.Acked(ctx, "t", 1))(t) })
+			if n := calls.Load(); n != 2 {
+				t.Errorf("handled %d times", n)
+			}
 		})
-		within(t, 5*time.Second, "not handled", func() bool { return calls.Load() > 0 })
-		within(t, 15*time.Second, "not acknowledged", func() bool { return must(q.Acked(ctx, "t", 1))(t) })
-		if n := calls.Load(); n != 2 {
-			t.Errorf("handled %d times", n)
-		}
-	})
+	}
 }
 
 func TestAReportThatCannotBeReadIsDropped(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		for _, trial := range []string{"bad", "good"} {
-			if err := q.Send(ctx, report(trial, 1, bench.Finished)); err != nil {
-				t.Fatal(err)
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			for _, trial := range []string{"bad", "good"} {
+				if err := q.Send(ctx, report(trial, bench.Finished)); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		r.Do(t, "HSET", "asynq:{results}:t:bad.1.finished", "msg",
-			"\x0a\x06report\x12\x03\x28\xb5\x2f\x1a\x0ebad.1.finished\x22\x07results\x28\x64\x40\x3c")
-		collect(t, q, func(_ context.Context, r bench.Report) error {
-			if r.Trial != "good" {
-				t.Errorf("handled %+v", r)
-			}
-			return nil
+			r.Do(t, "HSET", "asynq:{results}:t:bad.1.finished", "msg",
+				"\x0a\x06report\x12\x03\x28\xb5\x2f\x1a\x0ebad.1.finished\x22\x07results\x28\x64\x40\x3c")
+			collect(t, q, func(_ context.Context, r bench.Report) error {
+				if r.Trial != "good" {
+					t.Errorf("handled %+v", r)
+				}
+				return nil
+			})
+			within(t, 5*time.Second, "the good one is not acknowledged", func() bool { return must(q.Acked(ctx, "good", 1))(t) })
+			within(t, 5*time.Second, "the bad one stays", func() bool { return must(q.Depth(ctx))(t)["results"] == queue.Depth{} })
 		})
-		within(t, 5*time.Second, "the good one is not acknowledged", func() bool { return must(q.Acked(ctx, "good", 1))(t) })
-		within(t, 5*time.Second, "the bad one stays", func() bool { return must(q.Depth(ctx))(t)["results"] == queue.Depth{} })
-	})
+	}
 }
 
 func TestSendRefusesAHugeReport(t *testing.T) {
 	t.Parallel()
 	q := open(t, queuetest.Embedded(t))
 	random := rand.New(rand.NewPCG(1, 2))
-	big := report("t", 1, bench.Finished)
+	big := report("t", bench.Finished)
 	samples := make([]float64, 1<<20)
 	for i := range samples {
 		samples[i] = random.Float64()
@@ -143,17 +153,17 @@ func TestSendRefusesAHugeReport(t *testing.T) {
 
 func TestResultsWaitForRedis(t *testing.T) {
 	t.Parallel()
-	r := queuetest.Own(t)
+	r := queuetest.Own(t, os.Getenv)
 	q, ctx := open(t, r), t.Context()
 	var calls atomic.Int32
 	collect(t, q, func(context.Context, bench.Report) error { calls.Add(1); return nil })
 	r.Stop()
-	if err := q.Send(ctx, report("t", 1, bench.Finished)); err == nil {
+	if err := q.Send(ctx, report("t", bench.Finished)); err == nil {
 		t.Fatal("sent to a Redis that is not there")
 	}
 	r.Start(t)
 	within(t, 20*time.Second, "it cannot be sent after Redis came back", func() bool {
-		return q.Send(ctx, report("t", 1, bench.Finished)) == nil
+		return q.Send(ctx, report("t", bench.Finished)) == nil
 	})
 	within(t, 20*time.Second, "not acknowledged", func() bool {
 		yes, err := q.Acked(ctx, "t", 1)
@@ -166,58 +176,66 @@ func TestResultsWaitForRedis(t *testing.T) {
 
 func TestTidyRemovesWhatDeadWorkersLeft(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		take := func(trial string, lease string) {
-			enqueue(t, q, order(trial, 1))
-			r.Do(t, "RPOPLPUSH", "asynq:{run.blue}:pending", "asynq:{run.blue}:active")
-			r.Do(t, "HSET", "asynq:{run.blue}:t:"+trial+".1", "state", "active")
-			if lease != "" {
-				r.Do(t, "ZADD", "asynq:{run.blue}:lease", lease, trial+".1")
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			take := func(trial, lease string) {
+				enqueue(t, q, order(trial, 1))
+				r.Do(t, "RPOPLPUSH", "asynq:{run.blue}:pending", "asynq:{run.blue}:active")
+				r.Do(t, "HSET", "asynq:{run.blue}:t:"+trial+".1", "state", "active")
+				if lease != "" {
+					r.Do(t, "ZADD", "asynq:{run.blue}:lease", lease, trial+".1")
+				}
 			}
-		}
-		now := must(q.Now(ctx))(t)
-		take("alive", unix(now.Add(20*time.Second)))
-		take("recent", unix(now.Add(-time.Minute)))
-		take("orphan", unix(now.Add(-time.Hour)))
-		take("unleased", "")
-		take("evicted", unix(now))
-		r.Do(t, "DEL", "asynq:{run.blue}:t:evicted.1")
-		if err := q.Tidy(ctx); err != nil {
-			t.Fatal(err)
-		}
-		want := map[string]bool{"alive": true, "recent": true, "orphan": false, "unleased": true, "evicted": false}
-		for trial, there := range want {
-			if got := must(q.Queued(ctx, order(trial, 1)))(t); got != there {
-				t.Errorf("%s: in Redis %v, want %v", trial, got, there)
+			now := must(q.Now(ctx))(t)
+			take("alive", unix(now.Add(20*time.Second)))
+			take("recent", unix(now.Add(-time.Minute)))
+			take("orphan", unix(now.Add(-time.Hour)))
+			take("unleased", "")
+			take("evicted", unix(now))
+			r.Do(t, "DEL", "asynq:{run.blue}:t:evicted.1")
+			if err := q.Tidy(ctx); err != nil {
+				t.Fatal(err)
 			}
-		}
-		if d := must(q.Depth(ctx))(t)["run.blue"]; d.Active != 3 {
-			t.Errorf("%d are active, want 3", d.Active)
-		}
-		if got := r.Do(t, "ZCARD", "asynq:{run.blue}:lease"); got != ":3" {
-			t.Errorf("%s leases, want 3: the one without got one", got)
-		}
-	})
+			want := map[string]bool{"alive": true, "recent": true, "orphan": false, "unleased": true, "evicted": false}
+			for trial, there := range want {
+				if got := must(q.Queued(ctx, order(trial, 1)))(t); got != there {
+					t.Errorf("%s: in Redis %v, want %v", trial, got, there)
+				}
+			}
+			if d := must(q.Depth(ctx))(t)["run.blue"]; d.Active != 3 {
+				t.Errorf("%d are active, want 3", d.Active)
+			}
+			if got := r.Do(t, "ZCARD", "asynq:{run.blue}:lease"); got != ":3" {
+				t.Errorf("%s leases, want 3: the one without got one", got)
+			}
+		})
+	}
 }
 
 func TestAnArchivedReportCanBeSentAgain(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q, ctx := open(t, r), t.Context()
-		rep := report("t", 1, bench.Finished)
-		if err := q.Send(ctx, rep); err != nil {
-			t.Fatal(err)
-		}
-		r.Do(t, "RPOP", "asynq:{results}:pending")
-		r.Do(t, "HSET", "asynq:{results}:t:t.1.finished", "state", "archived")
-		r.Do(t, "ZADD", "asynq:{results}:archived", unix(time.Now()), "t.1.finished")
-		if err := q.Send(ctx, rep); err != nil {
-			t.Fatal(err)
-		}
-		collect(t, q, func(context.Context, bench.Report) error { return nil })
-		within(t, 5*time.Second, "not acknowledged", func() bool { return must(q.Acked(ctx, "t", 1))(t) })
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			rep := report("t", bench.Finished)
+			if err := q.Send(ctx, rep); err != nil {
+				t.Fatal(err)
+			}
+			r.Do(t, "RPOP", "asynq:{results}:pending")
+			r.Do(t, "HSET", "asynq:{results}:t:t.1.finished", "state", "archived")
+			r.Do(t, "ZADD", "asynq:{results}:archived", unix(time.Now()), "t.1.finished")
+			if err := q.Send(ctx, rep); err != nil {
+				t.Fatal(err)
+			}
+			collect(t, q, func(context.Context, bench.Report) error { return nil })
+			within(t, 5*time.Second, "not acknowledged", func() bool { return must(q.Acked(ctx, "t", 1))(t) })
+		})
+	}
 }
 
 func unix(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }

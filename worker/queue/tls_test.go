@@ -23,7 +23,7 @@ import (
 func TestOpenOverTLSWithAUser(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t)
-	r := queuetest.Own(t, "--port", "0", "--tls-port", "{port}", "--tls-cert-file", cert, "--tls-key-file", key,
+	r := queuetest.Own(t, os.Getenv, "--port", "0", "--tls-port", "{port}", "--tls-cert-file", cert, "--tls-key-file", key,
 		"--tls-ca-cert-file", cert, "--tls-auth-clients", "no",
 		"--user", "bench", "on", ">s3cret", "~*", "&*", "+@all", "--user", "default", "off")
 	at := strings.TrimPrefix(r.URL, "redis://")

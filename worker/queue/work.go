@@ -29,7 +29,7 @@ var errNotStarted = errors.New("the order was taken and not started")
 // Work hands the orders of a host to handle, one at a time, until ctx ends. Then it takes no
 // more, and returns when handle has returned.
 //
-// The context of handle ends with ctx and with nothing else. asynq's own time-out and a lost
+// The context of handle ends right after ctx and with nothing else. asynq's own time-out and a lost
 // lease make asynq forget the task and take the next one; here the next one waits until
 // handle has returned, however long that takes, so two trials never overlap.
 //
@@ -37,7 +37,9 @@ var errNotStarted = errors.New("the order was taken and not started")
 // whatever happened; a panic is logged. An order that was taken but not handled, because ctx
 // ended first, leaves the queue, and the collector finds it missing and queues it again.
 func (q *Queue) Work(ctx context.Context, host string, handle func(context.Context, bench.Order)) error {
-	w := &taker{ctx: ctx, handle: handle, mend: func() { q.mend(ctx, host) }, slot: make(chan struct{}, 1), logger: q.logger.With("host", host)}
+	trials, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	w := &taker{ctx: ctx, trials: trials, handle: handle, mend: func() { q.mend(ctx, host) }, slot: make(chan struct{}, 1), logger: q.logger.With("host", host)}
 	server := asynq.NewServerFromRedisClient(q.rdb, asynq.Config{
 		Concurrency:       1,
 		Queues:            map[string]int{runQueue(host): 1},
@@ -50,14 +52,35 @@ func (q *Queue) Work(ctx context.Context, host string, handle func(context.Conte
 		return fmt.Errorf("take orders of host %s: %w", host, err)
 	}
 	<-ctx.Done()
+	// First no more orders, then the end of the one in hand: otherwise the next would be
+	// taken, only to be given back.
+	stopTaking(server)
+	stop()
 	server.Shutdown()
 	w.slot <- struct{}{} // asynq may have given up on a handler that still runs
 	return nil
 }
 
+// stopPatience is how long the order in hand may go on until asynq stops taking. It does so
+// at once while it waits for a slot, and only a Redis that does not answer delays it.
+const stopPatience = 500 * time.Millisecond
+
+func stopTaking(server *asynq.Server) {
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		server.Stop()
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(stopPatience):
+	}
+}
+
 // A taker passes tasks on, one at a time.
 type taker struct {
 	ctx    context.Context // ends when no more orders shall be started
+	trials context.Context // ends a little later, for the order in hand
 	handle func(context.Context, bench.Order)
 	mend   func()        // called when an order was handled, before asynq takes its task away
 	slot   chan struct{} // holds one value while an order is handled
@@ -94,5 +117,5 @@ func (w *taker) call(o bench.Order) {
 			w.logger.Error("handling an order panicked", "trial", o.Trial, "run", o.Run, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	w.handle(w.ctx, o)
+	w.handle(w.trials, o)
 }

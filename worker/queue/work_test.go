@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -59,161 +60,185 @@ func (l *log) get() []string {
 
 func TestWorkTakesOrdersOneByOneInOrder(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q := open(t, r)
-		enqueue(t, q, order("a", 1), order("b", 1), order("c", 1), order("d", 1))
-		var seen log
-		var busy, overlaps atomic.Int32
-		work(t, q, func(_ context.Context, o bench.Order) {
-			if busy.Add(1) > 1 {
-				overlaps.Add(1)
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q := open(t, r)
+			enqueue(t, q, order("a", 1), order("b", 1), order("c", 1), order("d", 1))
+			var seen log
+			var busy, overlaps atomic.Int32
+			work(t, q, func(_ context.Context, o bench.Order) {
+				if busy.Add(1) > 1 {
+					overlaps.Add(1)
+				}
+				time.Sleep(20 * time.Millisecond)
+				seen.add(o.Trial)
+				busy.Add(-1)
+			})
+			within(t, 10*time.Second, "not all were handled", func() bool { return len(seen.get()) == 4 })
+			if got := seen.get(); !slices.Equal(got, []string{"a", "b", "c", "d"}) || overlaps.Load() > 0 {
+				t.Errorf("handled %v with %d overlaps", got, overlaps.Load())
 			}
-			time.Sleep(20 * time.Millisecond)
-			seen.add(o.Trial)
-			busy.Add(-1)
+			within(t, 5*time.Second, "tasks stay in Redis", func() bool {
+				return must(q.Depth(t.Context()))(t)["run.blue"] == queue.Depth{}
+			})
 		})
-		within(t, 10*time.Second, "not all were handled", func() bool { return len(seen.get()) == 4 })
-		if got := seen.get(); !slices.Equal(got, []string{"a", "b", "c", "d"}) || overlaps.Load() > 0 {
-			t.Errorf("handled %v with %d overlaps", got, overlaps.Load())
-		}
-		within(t, 5*time.Second, "tasks stay in Redis", func() bool {
-			return must(q.Depth(t.Context()))(t)["run.blue"] == queue.Depth{}
-		})
-	})
+	}
 }
 
 func TestAHandlerThatIgnoresItsContextHoldsTheSlot(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q := open(t, r)
-		enqueue(t, q, order("stubborn", 1), order("next", 1))
-		release := make(chan struct{})
-		var seen log
-		work(t, q, func(ctx context.Context, o bench.Order) {
-			seen.add(o.Trial)
-			if o.Trial == "stubborn" {
-				<-release
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q := open(t, r)
+			enqueue(t, q, order("stubborn", 1), order("next", 1))
+			release := make(chan struct{})
+			var seen log
+			work(t, q, func(ctx context.Context, o bench.Order) {
+				seen.add(o.Trial)
+				if o.Trial == "stubborn" {
+					<-release
+				}
+				if ctx.Err() != nil {
+					seen.add("the context of " + o.Trial + " ended")
+				}
+			})
+			within(t, 5*time.Second, "not started", func() bool { return len(seen.get()) == 1 })
+			// asynq's own cancellation frees its slot at once. It must not reach the handler, and
+			// the next order must wait.
+			r.Do(t, "PUBLISH", "asynq:cancel", "stubborn.1")
+			time.Sleep(time.Second)
+			if got := seen.get(); len(got) != 1 {
+				t.Fatalf("a second order was handled beside the first: %v", got)
 			}
-			if ctx.Err() != nil {
-				seen.add("the context of " + o.Trial + " ended")
+			close(release)
+			within(t, 5*time.Second, "the next one never came", func() bool { return len(seen.get()) == 2 })
+			if got := seen.get(); got[1] != "next" {
+				t.Errorf("handled %v", got)
 			}
 		})
-		within(t, 5*time.Second, "not started", func() bool { return len(seen.get()) == 1 })
-		// asynq's own cancellation frees its slot at once. It must not reach the handler, and
-		// the next order must wait.
-		r.Do(t, "PUBLISH", "asynq:cancel", "stubborn.1")
-		time.Sleep(time.Second)
-		if got := seen.get(); len(got) != 1 {
-			t.Fatalf("a second order was handled beside the first: %v", got)
-		}
-		close(release)
-		within(t, 5*time.Second, "the next one never came", func() bool { return len(seen.get()) == 2 })
-		if got := seen.get(); got[1] != "next" {
-			t.Errorf("handled %v", got)
-		}
-	})
+	}
 }
 
 func TestWorkEndsWithoutQueueingAgain(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q := open(t, r)
-		enqueue(t, q, order("a", 1), order("b", 1))
-		started, ended := make(chan struct{}), make(chan struct{})
-		stop := work(t, q, func(ctx context.Context, o bench.Order) {
-			if o.Trial != "a" {
-				t.Errorf("handled %s while ending", o.Trial)
-				return
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q := open(t, r)
+			enqueue(t, q, order("a", 1), order("b", 1))
+			started, ended := make(chan struct{}), make(chan struct{})
+			stop := work(t, q, func(ctx context.Context, o bench.Order) {
+				if o.Trial != "a" {
+					t.Errorf("handled %s while ending", o.Trial)
+					return
+				}
+				close(started)
+				<-ctx.Done()
+				time.Sleep(300 * time.Millisecond) // the child is being reaped
+				close(ended)
+			})
+			<-started
+			stop()
+			select {
+			case <-ended:
+			default:
+				t.Fatal("Work returned before the handler did")
 			}
-			close(started)
-			<-ctx.Done()
-			time.Sleep(300 * time.Millisecond) // the child is being reaped
-			close(ended)
+			if must(q.Queued(t.Context(), order("a", 1)))(t) {
+				t.Error("the order that was handled is in Redis again")
+			}
+			if !must(q.Queued(t.Context(), order("b", 1)))(t) {
+				t.Error("the order that was not handled has left its queue")
+			}
+			var seen log
+			work(t, q, func(_ context.Context, o bench.Order) { seen.add(o.Trial) })
+			within(t, 5*time.Second, "the rest is not handled after a restart", func() bool { return len(seen.get()) == 1 })
+			if got := seen.get(); got[0] != "b" {
+				t.Errorf("handled %v after the restart", got)
+			}
 		})
-		<-started
-		stop()
-		select {
-		case <-ended:
-		default:
-			t.Fatal("Work returned before the handler did")
-		}
-		if must(q.Queued(t.Context(), order("a", 1)))(t) {
-			t.Error("the order that was handled is in Redis again")
-		}
-		if !must(q.Queued(t.Context(), order("b", 1)))(t) {
-			t.Error("the order that was not handled has left its queue")
-		}
-		var seen log
-		work(t, q, func(_ context.Context, o bench.Order) { seen.add(o.Trial) })
-		within(t, 5*time.Second, "the rest is not handled after a restart", func() bool { return len(seen.get()) == 1 })
-		if got := seen.get(); got[0] != "b" {
-			t.Errorf("handled %v after the restart", got)
-		}
-	})
+	}
 }
 
 func TestWorkSurvivesAPanic(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q := open(t, r)
-		enqueue(t, q, order("bad", 1), order("good", 1))
-		var seen log
-		work(t, q, func(_ context.Context, o bench.Order) {
-			seen.add(o.Trial)
-			if o.Trial == "bad" {
-				panic("boom")
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q := open(t, r)
+			enqueue(t, q, order("bad", 1), order("good", 1))
+			var seen log
+			work(t, q, func(_ context.Context, o bench.Order) {
+				seen.add(o.Trial)
+				if o.Trial == "bad" {
+					panic("boom")
+				}
+			})
+			within(t, 5*time.Second, "the worker died of it", func() bool { return slices.Equal(seen.get(), []string{"bad", "good"}) })
+			if must(q.Queued(t.Context(), order("bad", 1)))(t) {
+				t.Error("the order that panicked would run again")
 			}
 		})
-		within(t, 5*time.Second, "the worker died of it", func() bool { return slices.Equal(seen.get(), []string{"bad", "good"}) })
-		if must(q.Queued(t.Context(), order("bad", 1)))(t) {
-			t.Error("the order that panicked would run again")
-		}
-	})
+	}
 }
 
 func TestWorkDropsWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q := open(t, r)
-		enqueue(t, q, order("broken", 1), order("good", 1))
-		// The message of asynq is a protocol buffer; field 2 is the payload.
-		r.Do(t, "HSET", "asynq:{run.blue}:t:broken.1", "msg",
-			"\x0a\x05order\x12\x01{\x1a\x08broken.1\x22\x08run.blue\x40\x3c")
-		var seen log
-		work(t, q, func(_ context.Context, o bench.Order) { seen.add(o.Trial) })
-		within(t, 5*time.Second, "not handled", func() bool { return len(seen.get()) == 1 })
-		if got := seen.get(); got[0] != "good" {
-			t.Errorf("handled %v", got)
-		}
-		within(t, 5*time.Second, "the broken one stays", func() bool { return !must(q.Queued(t.Context(), order("broken", 1)))(t) })
-	})
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q := open(t, r)
+			enqueue(t, q, order("broken", 1), order("good", 1))
+			// The message of asynq is a protocol buffer; field 2 is the payload.
+			r.Do(t, "HSET", "asynq:{run.blue}:t:broken.1", "msg",
+				"\x0a\x05order\x12\x01{\x1a\x08broken.1\x22\x08run.blue\x40\x3c")
+			var seen log
+			work(t, q, func(_ context.Context, o bench.Order) { seen.add(o.Trial) })
+			within(t, 5*time.Second, "not handled", func() bool { return len(seen.get()) == 1 })
+			if got := seen.get(); got[0] != "good" {
+				t.Errorf("handled %v", got)
+			}
+			within(t, 5*time.Second, "the broken one stays", func() bool { return !must(q.Queued(t.Context(), order("broken", 1)))(t) })
+		})
+	}
 }
 
 func TestALostLeaseLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	queuetest.Each(t, func(t *testing.T, r *queuetest.Redis) {
-		q := open(t, r)
-		enqueue(t, q, order("a", 1), order("b", 1))
-		release := make(chan struct{})
-		var seen log
-		work(t, q, func(_ context.Context, o bench.Order) {
-			seen.add(o.Trial)
-			<-release
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q := open(t, r)
+			enqueue(t, q, order("a", 1), order("b", 1))
+			release := make(chan struct{})
+			var seen log
+			work(t, q, func(_ context.Context, o bench.Order) {
+				seen.add(o.Trial)
+				<-release
+			})
+			within(t, 5*time.Second, "not started", func() bool { return len(seen.get()) == 1 })
+			r.Do(t, "DEL", "asynq:{run.blue}:lease")
+			close(release)
+			within(t, 5*time.Second, "the next one never came", func() bool { return slices.Equal(seen.get(), []string{"a", "b"}) })
+			within(t, 5*time.Second, "a task stays", func() bool {
+				return must(q.Depth(t.Context()))(t)["run.blue"] == queue.Depth{} && !must(q.Queued(t.Context(), order("a", 1)))(t)
+			})
 		})
-		within(t, 5*time.Second, "not started", func() bool { return len(seen.get()) == 1 })
-		r.Do(t, "DEL", "asynq:{run.blue}:lease")
-		close(release)
-		within(t, 5*time.Second, "the next one never came", func() bool { return slices.Equal(seen.get(), []string{"a", "b"}) })
-		within(t, 5*time.Second, "a task stays", func() bool {
-			return must(q.Depth(t.Context()))(t)["run.blue"] == queue.Depth{} && !must(q.Queued(t.Context(), order("a", 1)))(t)
-		})
-	})
+	}
 }
 
 // TestWorkWhenRedisGoesAway kills the server under a worker that waits and one that works.
 func TestWorkWhenRedisGoesAway(t *testing.T) {
 	t.Parallel()
-	r := queuetest.Own(t)
+	r := queuetest.Own(t, os.Getenv)
 	q := open(t, r)
 	ctx := t.Context()
 	enqueue(t, q, order("before", 1))

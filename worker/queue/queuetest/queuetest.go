@@ -4,11 +4,11 @@ package queuetest
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -27,11 +27,16 @@ type Redis struct {
 	cmd      *exec.Cmd // nil while it is stopped
 }
 
-// Each runs a test on the embedded Redis and on a real one.
-func Each(t *testing.T, test func(t *testing.T, r *Redis)) {
-	t.Helper()
-	t.Run("embedded", func(t *testing.T) { t.Parallel(); test(t, Embedded(t)) })
-	t.Run("real", func(t *testing.T) { t.Parallel(); test(t, Real(t)) })
+// Env looks a variable of the environment up: os.Getenv, which only tests and package main
+// may call.
+type Env func(name string) string
+
+// Kinds are the kinds of Redis that a test runs on, by name, each with how to start one.
+func Kinds(env Env) map[string]func(*testing.T) *Redis {
+	return map[string]func(*testing.T) *Redis{
+		"embedded": Embedded,
+		"real":     func(t *testing.T) *Redis { t.Helper(); return Real(t, env) },
+	}
 }
 
 // Embedded starts an embedded Redis that ends with the test.
@@ -48,14 +53,14 @@ func Embedded(t *testing.T) *Redis {
 // Real starts a redis-server on a free port, or, where the program is not installed, takes
 // the server that BENCHD_TEST_REDIS names and empties its database. Without either the test
 // is skipped, or fails when BENCHD_REQUIRE_SERVICES is 1.
-func Real(t *testing.T) *Redis {
+func Real(t *testing.T, env Env) *Redis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err == nil {
-		return Own(t)
+		return Own(t, env)
 	}
-	named := os.Getenv("BENCHD_TEST_REDIS")
+	named := env("BENCHD_TEST_REDIS")
 	if named == "" {
-		missing(t, "no redis-server is installed and BENCHD_TEST_REDIS names none")
+		missing(t, env, "no redis-server is installed and BENCHD_TEST_REDIS names none")
 	}
 	u, err := url.Parse(named)
 	if err != nil {
@@ -68,12 +73,12 @@ func Real(t *testing.T) *Redis {
 
 // Own starts a redis-server that the test may stop, start and configure. In its arguments,
 // {port} stands for the port that the server has.
-func Own(t *testing.T, args ...string) *Redis {
+func Own(t *testing.T, env Env, args ...string) *Redis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
-		missing(t, "no redis-server is installed")
+		missing(t, env, "no redis-server is installed")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +92,9 @@ func Own(t *testing.T, args ...string) *Redis {
 	return r
 }
 
-func missing(t *testing.T, why string) {
+func missing(t *testing.T, env Env, why string) {
 	t.Helper()
-	if os.Getenv("BENCHD_REQUIRE_SERVICES") == "1" {
+	if env("BENCHD_REQUIRE_SERVICES") == "1" {
 		t.Fatal(why)
 	}
 	t.Skip(why)
@@ -109,12 +114,12 @@ func (r *Redis) Start(t *testing.T, args ...string) {
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "{port}", port)
 	}
-	r.cmd = exec.Command("redis-server", args...)
+	r.cmd = exec.CommandContext(context.Background(), "redis-server", args...)
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for range 200 {
-		if c, err := net.Dial("tcp", r.addr); err == nil {
+		if c, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.addr); err == nil {
 			_ = c.Close()
 			return
 		}
@@ -136,7 +141,7 @@ func (r *Redis) Stop() {
 // Do sends one command, past every client library, and returns the first line of the reply.
 func (r *Redis) Do(t *testing.T, args ...string) string {
 	t.Helper()
-	c, err := net.Dial("tcp", r.addr)
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
