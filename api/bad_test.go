@@ -187,7 +187,7 @@ func TestBadQueries(t *testing.T) {
 		{"GET", "/v1/hosts/grey", 404, "unknown_host", "grey"},
 		{"GET", "/v1/kernels?family=soap", 422, "unknown_parameter", "family"},
 		{"GET", "/v2/runs", 404, "unknown_path", "/openapi.json"},
-		{"GET", "/v1/runs/", 404, "unknown_run", "no run"},
+		{"GET", "/v1/runs/", 404, "unknown_path", "/v1/runs/"},
 		{"PUT", "/v1/runs", 405, "method_not_allowed", "POST"},
 		{"DELETE", "/v1/runs", 405, "method_not_allowed", "GET"},
 		{"POST", "/v1/runs/" + run.ID, 405, "method_not_allowed", "DELETE"},

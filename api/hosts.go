@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -58,13 +59,27 @@ func (s *Server) getHost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	name := c.Param("name")
+	name := hostName(c)
 	for _, h := range hosts {
 		if h.Name == name {
 			return writeJSON(c, http.StatusOK, h)
 		}
 	}
 	return bench.Errorf(bench.NotFound, "unknown_host", "there is no host %q; %s", clip(name), known(names(hosts)))
+}
+
+// hostName reads the name from the path. Where the path holds escapes that matter, such as
+// that of a slash, echo matches it as it was sent and leaves the rest to us.
+func hostName(c echo.Context) string {
+	name := c.Param("name")
+	if c.Request().URL.RawPath == "" {
+		return name
+	}
+	plain, err := url.PathUnescape(name)
+	if err != nil {
+		return name
+	}
+	return plain
 }
 
 // hostsFresh is how long a list of hosts is used again. Limits change with a worker's

@@ -77,21 +77,19 @@ func (q *query) one(name string) string {
 	return values[0]
 }
 
-// states gives the states asked for, repeated or parted by commas.
+// states gives the states asked for; the parameter is repeated for several.
 func (q *query) states(name string) []bench.State {
 	var out []bench.State
-	for _, list := range q.values[name] {
-		for v := range strings.SplitSeq(list, ",") {
-			if s := bench.State(v); s.Valid() {
-				out = append(out, s)
-				continue
-			}
-			allowed := make([]string, 0, len(bench.States()))
-			for _, s := range bench.States() {
-				allowed = append(allowed, string(s))
-			}
-			q.fail(name, "unknown_value", allowed, "must be %s, not %q", strings.Join(allowed, " or "), clip(v))
+	for _, v := range q.values[name] {
+		if s := bench.State(v); s.Valid() {
+			out = append(out, s)
+			continue
 		}
+		allowed := make([]string, 0, len(bench.States()))
+		for _, s := range bench.States() {
+			allowed = append(allowed, string(s))
+		}
+		q.fail(name, "unknown_value", allowed, "must be %s, not %q; repeat it for several", strings.Join(allowed, " or "), clip(v))
 	}
 	return out
 }

@@ -126,7 +126,7 @@ func TestList(t *testing.T) {
 		{"?label=parity%3D1&label=n%3D2", nil},
 		{"?state=canceled", ids[:1]},
 		{"?state=canceled&state=queued", ids},
-		{"?state=queued,canceled&limit=1", ids[:1]},
+		{"?state=queued&state=canceled&limit=1", ids[:1]},
 		{"?suite=quick", nil},
 		{"?host=blue", nil},
 		{"?since=" + url.QueryEscape(time.Now().Add(time.Hour).Format(time.RFC3339)), nil},
