@@ -120,7 +120,7 @@ func (s *suite) open(ctx context.Context, p kernels.Params) (kernels.Trial, erro
 		return err
 	})
 	if err == nil && t == nil {
-		err = errors.New("Open returned neither a trial nor an error")
+		err = errors.New("a call of Open returned neither a trial nor an error")
 	}
 	return t, err
 }
@@ -142,9 +142,9 @@ func (s *suite) interrupted(p kernels.Params, after time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), after)
 	defer cancel()
 	var failed error
-	err = finishes("Do under a context that has ended", func() { failed = t.Do(ctx, endless) })
+	err = finishes("a call of Do under a context that has ended", func() { failed = t.Do(ctx, endless) })
 	if err == nil && failed == nil && after == 0 {
-		err = errors.New("Do under a context that had ended returned no error")
+		err = errors.New("a call of Do under a context that had ended returned no error")
 	}
 	return errors.Join(err, prompt("Close", t.Close))
 }

@@ -36,10 +36,10 @@ func (s *suite) start(p kernels.Params) (kernels.Params, func() error, error) {
 		return p.With(kernels.Addr, addr), func() error { return end(cancel, ended, addrs) }, nil
 	case err := <-ended:
 		cancel()
-		return nil, nil, fmt.Errorf("Serve returned before it was ready: %w", errors.Join(err, errors.New("no address")))
+		return nil, nil, fmt.Errorf("the counterpart ended before it was ready: %w", orderly(err))
 	case <-time.After(patience):
 		cancel()
-		return nil, nil, fmt.Errorf("Serve was not ready after %v", patience)
+		return nil, nil, fmt.Errorf("the counterpart was not ready after %v", patience)
 	}
 }
 
@@ -48,22 +48,30 @@ func end(cancel context.CancelFunc, ended <-chan error, addrs <-chan string) err
 	select {
 	case err := <-ended:
 		cancel()
-		return fmt.Errorf("Serve returned before it was told to: %w", errors.Join(err, errors.New("too early")))
+		return fmt.Errorf("the counterpart ended before it was told to: %w", orderly(err))
 	default:
 	}
 	cancel()
 	select {
 	case err := <-ended:
 		if err != nil {
-			return fmt.Errorf("Serve did not end in order: %w", err)
+			return fmt.Errorf("the counterpart did not end in order: %w", err)
 		}
 	case <-time.After(patience):
-		return fmt.Errorf("Serve had not ended %v after its context", patience)
+		return fmt.Errorf("the counterpart had not ended %v after its context", patience)
 	}
 	if len(addrs) > 0 {
-		return errors.New("Serve called ready more than once")
+		return errors.New("the counterpart called ready more than once")
 	}
 	return nil
+}
+
+// orderly gives an end that came too early an error even where Serve returned none.
+func orderly(err error) error {
+	if err == nil {
+		return errors.New("its Serve returned nil")
+	}
+	return err
 }
 
 // unreachable checks that Open at the address of a counterpart that is gone fails and
@@ -81,11 +89,11 @@ func (s *suite) unreachable() error {
 	defer cancel()
 	var trial kernels.Trial
 	var refused error
-	if err := finishes("Open where nothing listens", func() { trial, refused = s.kernel.Open(ctx, p) }); err != nil {
+	if err := finishes("a call of Open where nothing listens", func() { trial, refused = s.kernel.Open(ctx, p) }); err != nil {
 		return err
 	}
 	if refused == nil {
-		return errors.Join(errors.New("Open returned no error though nothing listens at "+p[kernels.Addr]), trial.Close())
+		return errors.Join(errors.New("a call of Open returned no error though nothing listens at "+p[kernels.Addr]), trial.Close())
 	}
 	return s.restored(before, "after Open had failed")
 }

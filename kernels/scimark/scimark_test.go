@@ -9,10 +9,31 @@ import (
 	"benchd/kernels/scimark"
 )
 
+// TestConformance leaves the large sizes to TestLarge: what they add to the small ones is
+// time.
 func TestConformance(t *testing.T) {
+	large := kerneltest.Skip(func(p kernels.Params) bool { return p.Word("size") == "large" })
+	for _, k := range scimark.Family().Kernels {
+		t.Run(k.Info().Name, func(t *testing.T) { kerneltest.Run(t, k, large) })
+	}
+}
+
+func TestLarge(t *testing.T) {
+	t.Parallel()
 	for _, k := range scimark.Family().Kernels {
 		t.Run(k.Info().Name, func(t *testing.T) {
-			kerneltest.Run(t, k, kerneltest.Operations(2))
+			t.Parallel()
+			trial := open(t, k, "large")
+			if err := trial.Do(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+			checker, ok := trial.(kernels.Checker)
+			if !ok {
+				t.Fatal("the trial checks nothing")
+			}
+			if err := checker.Check(); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
