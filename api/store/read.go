@@ -23,17 +23,22 @@ func (s *Store) Run(ctx context.Context, id string) (bench.Run, error) {
 // read runs fn on one state of the database, so that a run and its trials fit together.
 func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
 	t := &tx{store: s, ctx: ctx, pool: s.reader}
-	inner, err := s.reader.db.BeginTx(ctx, nil)
-	if err != nil {
+	if err := t.look(fn); err != nil {
 		return fail(op, err)
 	}
-	t.tx = inner
-	defer inner.Rollback() //nolint:errcheck // nothing was written
-	if err := fn(t); err != nil {
-		return fail(op, err)
-	}
+	// Only now, since preparing takes a connection: readers that each hold one and wait for
+	// another would wait for ever.
 	t.prepareFresh()
 	return nil
+}
+
+// look runs fn and gives the connection back.
+func (t *tx) look(fn func(*tx) error) (err error) {
+	if t.tx, err = t.pool.db.BeginTx(t.ctx, nil); err != nil {
+		return err
+	}
+	defer t.tx.Rollback() //nolint:errcheck // nothing was written
+	return fn(t)
 }
 
 // runColumns are what scanRun reads.
