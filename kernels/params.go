@@ -3,7 +3,9 @@ package kernels
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -63,20 +65,46 @@ func (p Params) String() string {
 	return strings.Join(names, " ")
 }
 
-// MarshalJSON writes integers as numbers, "true" and "false" as bools, the rest as strings.
+// MarshalJSON writes integers as numbers, "true" and "false" as bools, the rest as strings,
+// sorted by name. It is written out, since a run that is shown holds hundreds of values.
 func (p Params) MarshalJSON() ([]byte, error) {
-	m := make(map[string]any, len(p))
-	for k, v := range p {
-		switch n, err := strconv.ParseInt(v, 10, 64); {
-		case err == nil && strconv.FormatInt(n, 10) == v:
-			m[k] = n
-		case v == "true" || v == "false":
-			m[k] = v == "true"
-		default:
-			m[k] = v
+	b := append(make([]byte, 0, 32*len(p)+2), '{')
+	for i, name := range slices.Sorted(maps.Keys(p)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, name), ':')
+		if v := p[name]; plainJSON(v) {
+			b = append(b, v...)
+		} else {
+			b = appendText(b, v)
 		}
 	}
-	return json.Marshal(m)
+	return append(b, '}'), nil
+}
+
+// plainJSON tells whether a value is written without quotes.
+func plainJSON(v string) bool {
+	if v == "true" || v == "false" {
+		return true
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	return err == nil && strconv.FormatInt(n, 10) == v
+}
+
+// appendText writes a JSON string. Only a text with characters that JSON or HTML treat
+// specially takes the general way.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
+			text, err := json.Marshal(s)
+			if err != nil {
+				return append(b, `""`...) // a string is always JSON
+			}
+			return append(b, text...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -96,16 +124,20 @@ func (p *Params) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-var units = []struct {
+// A unit of a size, 1 KB = 1,024 bytes.
+type unit struct {
 	name  string
 	bytes float64
-}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}}
+}
+
+// units are the units of a size, the largest first.
+func units() []unit { return []unit{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}} }
 
 // ParseSize reads a size as a person writes it: "10KB", "2.2KB", "1MB", "512B" or plain
 // bytes; 1 KB is 1,024 bytes. A fraction of a byte is rounded to the nearest.
 func ParseSize(s string) (int64, error) {
 	num, factor := s, 1.0
-	for _, u := range units {
+	for _, u := range units() {
 		if rest, ok := strings.CutSuffix(s, u.name); ok {
 			num, factor = rest, u.bytes
 			break
@@ -121,7 +153,7 @@ func ParseSize(s string) (int64, error) {
 // FormatSize writes a size in the largest unit that gives at most one decimal and reads
 // back to the same number of bytes.
 func FormatSize(n int64) string {
-	for _, u := range units {
+	for _, u := range units() {
 		if float64(n) < u.bytes {
 			continue
 		}
