@@ -5,6 +5,12 @@ import (
 )
 
 // A treeReader is the DOM model: it builds the tree of the whole document and reads that.
+//
+// It builds the tree from the Scanner's tokens. A tree that etree reads by itself, through
+// encoding/xml, would let through what must not be (a document type declaration, bytes in an
+// encoding that was declared but never decoded, an attribute that is there twice), it would
+// not say where an error lies, and it takes three times as long. What the model costs beside
+// the stream is then the tree alone, which is what is to be compared.
 type treeReader struct {
 	scanner *Scanner
 	text    []byte
@@ -18,7 +24,8 @@ func (r *treeReader) read(doc []byte, m *Message) error {
 	return readEnvelope(root, m)
 }
 
-// build makes a node for each element and text of the document.
+// build makes a node for each element and text of the document. The tree is made anew for
+// each document, as its users do: that is part of what a tree costs.
 func (r *treeReader) build(doc []byte) (*etree.Element, error) {
 	s := r.scanner
 	if err := s.Reset(doc); err != nil {

@@ -15,7 +15,8 @@ func envelopeTree() (root, body *etree.Element) {
 	return root, root.CreateElement("soap:Body")
 }
 
-// messageTree makes the tree of a message's envelope.
+// messageTree makes the tree of a message's envelope. Written, it has the same bytes as the
+// stream model's, so the functions below mirror those of that model one by one.
 func messageTree(m *Message) *etree.Element {
 	root, body := envelopeTree()
 	op := body.CreateElement("b:" + m.Shape.element(m.Answer))

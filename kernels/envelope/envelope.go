@@ -10,8 +10,23 @@
 //     Scanner, so that both models refuse the same documents.
 //
 // The envelopes are document/literal wrapped: the body holds one element in Namespace that is
-// named after the operation, and that holds one element "in" or, in an answer, "return".
-// Names are compared by namespace URI, never by prefix.
+// named after the operation, and that holds one element "in" or, in an answer, "return":
+//
+//	<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/" xmlns:b="urn:benchd:echo">
+//	  <soap:Body>
+//	    <b:echoText>
+//	      <b:in>parcel route depot</b:in>
+//	    </b:echoText>
+//	  </soap:Body>
+//	</soap:Envelope>
+//
+// Names are compared by namespace URI, never by prefix. The fields of a record may come in
+// any order, since stacks differ in it, but each at most once, and what is not known is
+// refused: a service that passed over a field would answer with less than it was sent.
+//
+// A document comes from outside and is not to be trusted. Limits bound what it may cost, a
+// document type declaration is refused and with it every way to make entities, and no
+// document makes a reader panic or loop: each token takes at least one byte of it.
 //
 // A Codec holds the buffers of one lane. A family sends and reads a message like this:
 //

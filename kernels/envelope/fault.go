@@ -10,7 +10,17 @@ const (
 	CodeServer          = "Server"          // the message is right but cannot be served
 )
 
-// A Fault is the fault an envelope carries (SOAP 1.1, section 4.4).
+// A Fault is the fault an envelope carries (SOAP 1.1, section 4.4):
+//
+//	<soap:Fault>
+//	  <faultcode>soap:Client</faultcode>
+//	  <faultstring>a sentence</faultstring>
+//	  <faultactor>urn:who</faultactor>
+//	  <detail>…</detail>
+//	</soap:Fault>
+//
+// Code and string have to be there. The parts have no namespace, but the code is a name that
+// has one, which is why its prefix means nothing by itself.
 type Fault struct {
 	Code   string // one of the codes above, perhaps with a suffix after a dot, or a name of another's making
 	String string // the sentence for a person
@@ -21,7 +31,9 @@ type Fault struct {
 // Error gives code and sentence.
 func (f *Fault) Error() string { return fmt.Sprintf("SOAP fault %s: %s", f.Code, f.String) }
 
-// An Error says why a document is not the envelope of a message.
+// An Error says why a document is not the envelope of a message: it is not well-formed, it is
+// not SOAP, or it is not a message of this service. The sentence is for the sender, who may
+// be told all of it: it quotes nothing but names and declarations out of the document itself.
 type Error struct {
 	Code   string // the fault code it deserves: CodeClient, CodeVersionMismatch or CodeMustUnderstand
 	Offset int    // the byte at which it was found, or -1 if that is not known

@@ -7,7 +7,8 @@ import (
 )
 
 // The operations, fields and values of the echo service: what both models share, so that
-// they understand the same thing by the same element.
+// they understand the same thing by the same element. Names are taken as bytes, since a
+// switch on their conversion to a string does not allocate.
 
 // operation returns the shape that the element in the body stands for.
 func operation(local []byte) (s Shape, answer, ok bool) {

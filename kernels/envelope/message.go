@@ -46,13 +46,20 @@ type Message struct {
 	Text   String // of ShapeText
 }
 
-// A Bundle is four beans and an array of strings.
+// A Bundle is four beans and an array of strings. As XML the array is an element for each of
+// its strings, without one around them, so that an array without strings is no element:
+//
+//	<b:a>…</b:a> <b:b>…</b:b> <b:c>…</b:c> <b:d>…</b:d> <b:items>…</b:items> <b:items>…</b:items> …
 type Bundle struct {
 	A, B, C, D Bean
 	Items      []String
 }
 
-// A Bean is a record of simple values.
+// A Bean is a record of simple values. As XML it is an element for each field:
+//
+//	id xsd:int, firstName, lastName, city xsd:string, balance xsd:double, active xsd:boolean
+//
+// The numbers and the truth value have to be there; the strings may be absent.
 type Bean struct {
 	Nil       bool // xsi:nil, or absent; the other fields do not count
 	ID        int32

@@ -96,7 +96,9 @@ func words() []string {
 	return []string{"order", "parcel", "invoice", "carrier", "depot", "pallet", "route", "customs", "harbour", "freight", "ledger", "sender"}
 }
 
-// A generator makes content from a seed.
+// A generator makes content from a seed. It uses the source's numbers directly, since those
+// of a PCG are specified, while how math/rand/v2 makes ranges of them might change, and the
+// payload with it.
 type generator struct{ source *rand.PCG }
 
 func newGenerator(seed uint64) generator { return generator{rand.NewPCG(seed, 0x62656e636864)} }
@@ -116,7 +118,8 @@ func (g generator) bean(id int32) Bean {
 	}
 }
 
-// fill makes the strings longer by n bytes in all, as evenly as can be.
+// fill makes the strings longer by n bytes in all, as evenly as can be. All that is generated
+// is ASCII without markup, so that a letter more is a byte more of the envelope.
 func (g generator) fill(items []String, n int) {
 	for i := range items {
 		left := len(items) - i

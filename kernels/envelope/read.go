@@ -3,7 +3,10 @@ package envelope
 import "strings"
 
 // A reader is the stream model: it goes through the tokens and puts each value where it
-// belongs. The strings of one message share one block of memory, so that a message costs
+// belongs. There is a method for each kind of element; each is called when its start tag was
+// the last token, and returns when its end tag was.
+//
+// The strings of one message share one block of memory, so that a message costs
 // one allocation.
 type reader struct {
 	scanner *Scanner

@@ -21,6 +21,15 @@ const (
 // it (section 3): a document type declaration and processing instructions are refused. It
 // checks all that makes a document well-formed and namespace-well-formed.
 //
+// A reader goes on like this, and knows after EOF, and not before, that all was well-formed:
+//
+//	document = [declaration] outside element outside EOF
+//	element  = StartTag { Chars | element } EndTag
+//
+// Three things keep it from allocating. Names and texts are places in the document, not
+// copies. Namespaces are numbers, found once for each tag. Its stacks are kept from one
+// document to the next.
+//
 // What its methods return is valid until the next call of Next, Content or Reset.
 type Scanner struct {
 	limits Limits
@@ -77,7 +86,7 @@ func (s *Scanner) Reset(doc []byte) error {
 	return s.declaration()
 }
 
-// Next goes on to the next token.
+// Next goes on to the next token. After an error, as after EOF, there is no use in going on.
 func (s *Scanner) Next() (Kind, error) {
 	s.bindings = s.bindings[:s.keep]
 	if s.pending {

@@ -20,6 +20,11 @@ const (
 	xmlnsURI = "http://www.w3.org/2000/xmlns/"
 )
 
+// Bindings form a stack: a start tag pushes those that it declares, and its end tag takes
+// them off again. To look up a prefix is to search from the top, where it nearly always is.
+// A number given to a namespace is never given to another in the same document, so that a
+// name kept from an outer element still means what it did.
+//
 // A binding is a prefix, or the empty one of the default namespace, and what it stands for.
 type binding struct {
 	prefix, uri []byte

@@ -7,7 +7,8 @@ type attribute struct {
 	dirty      bool // it holds references or white space that has to be replaced
 }
 
-// startTag reads a start tag or an empty element's tag.
+// startTag reads a start tag or an empty element's tag. The name's prefix is looked up last,
+// because the tag itself may declare it.
 func (s *Scanner) startTag() (Kind, error) {
 	switch {
 	case s.rooted && len(s.open) == 0:
@@ -37,7 +38,8 @@ func (s *Scanner) startTag() (Kind, error) {
 	return StartTag, nil
 }
 
-// endTag reads an end tag.
+// endTag reads an end tag. It has to have the very bytes of the start tag's name: another
+// prefix for the same namespace does not close an element.
 func (s *Scanner) endTag() (Kind, error) {
 	if len(s.open) == 0 {
 		return 0, s.errorf(s.pos, "an end tag without a start tag")
@@ -114,7 +116,7 @@ func (s *Scanner) attribute(i int) (int, error) {
 	return end + 1, nil
 }
 
-// value reads the value of an attribute from i on and returns the place of the closing
+// value checks the value of an attribute from i on and returns the place of the closing
 // quote, and whether the value is other than it stands there.
 func (s *Scanner) value(i int, quote byte) (end int, dirty bool, err error) {
 	for i < len(s.doc) {

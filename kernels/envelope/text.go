@@ -15,7 +15,8 @@ const (
 	inValue      // references, and white space becomes spaces (section 3.3.3)
 )
 
-// text reads character data up to the next markup.
+// text reads character data up to the next markup. The plain run between two special places
+// is passed over eight bytes at a time, which is where most bytes of a large document are.
 func (s *Scanner) text() (Kind, error) {
 	doc, i := s.doc, s.pos
 	f := asIs

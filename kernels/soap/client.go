@@ -110,7 +110,8 @@ func (c *client) call(ctx context.Context, out []byte) (status int, answer []byt
 	}
 }
 
-// exchange writes the request and reads the answer. It tells whether an answer has begun.
+// exchange writes the request and reads the answer. It tells whether an answer has begun:
+// once it has, the service has seen the request, and to send it again would be a second call.
 func (c *client) exchange(request []byte) (status int, begun bool, err error) {
 	c.source.left = answerLimit + headRoom
 	if _, err := c.conn.Write(request); err != nil {

@@ -19,6 +19,8 @@ import (
 const mediaType = "text/xml; charset=utf-8"
 
 // A service answers calls. It is an http.Handler, and many calls may be at work at a time.
+// What a call needs comes from a pool and not with the connection: of thousands of
+// connections only as many hold buffers as are at work.
 type service struct {
 	exchanges   sync.Pool // of *exchange
 	contentType []string  // the value of the header, shared by all answers
@@ -76,7 +78,8 @@ type exchange struct {
 	m     envelope.Message
 }
 
-// keptBytes is how much buffer an exchange may keep from one call to the next.
+// keptBytes is how much buffer an exchange may keep from one call to the next. One large
+// request does not make the service large for ever.
 const keptBytes = 4 << 20
 
 // answer reads the request, makes the answer or a fault in x.out, and returns the status.
@@ -168,7 +171,8 @@ func checkType(value string) *refusal {
 	return nil
 }
 
-// understand decodes the request and checks that it is one, and the one its action says.
+// understand decodes the request and checks that it is one, and the one its action says. A
+// codec returns its two kinds of error unwrapped, each of which has an answer of its own.
 func (x *exchange) understand(h http.Header) *refusal {
 	switch err := x.codec.Decode(x.in, &x.m); e := err.(type) { //nolint:errorlint // Decode returns these as they are.
 	case nil:

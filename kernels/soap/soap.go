@@ -6,8 +6,27 @@
 // decode and encode each message: no bytes are copied from a request to an answer, and no
 // request is kept ready-made.
 //
+// A request looks like this on the wire:
+//
+//	POST /echo HTTP/1.1
+//	Host: 127.0.0.1:40123
+//	User-Agent: benchd
+//	Content-Type: text/xml; charset=utf-8
+//	SOAPAction: "urn:benchd:echo#echoBeans"
+//	Content-Length: 2253
+//
 // The embedded service is one of net/http. The client speaks HTTP/1.1 on a connection of
-// its own for each lane, with the answers read by net/http.
+// its own for each lane, with the answers read by net/http. It keeps the connection, and it
+// makes a new one when the service has closed it.
+//
+// What the service answers, and what the client counts it as:
+//
+//	200 and what was sent               a call
+//	200 and something else              mismatch
+//	500 and a fault, 413, 415           fault
+//	404, 405, and all else that is HTTP malformed
+//	what is not HTTP                    malformed
+//	nothing, or half an answer          reset
 package soap
 
 import (

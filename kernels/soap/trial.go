@@ -12,7 +12,8 @@ import (
 	"benchd/kernels/envelope"
 )
 
-// A trial is one client at work.
+// A trial is one client at work. Its codec and its buffers are its own, so that lanes share
+// nothing but the service.
 type trial struct {
 	client *client
 	codec  *envelope.Codec
@@ -37,7 +38,8 @@ func (t *trial) Do(ctx context.Context, n int) error {
 	return nil
 }
 
-// call makes one call with m.
+// call makes one call with m. A fault is told as one whatever its status is, since it says
+// more than the status; an answer counts only with the status of success.
 func (t *trial) call(ctx context.Context, m *envelope.Message) error {
 	status, answer, err := t.client.call(ctx, t.codec.Append(t.client.body(), m))
 	if err != nil {
