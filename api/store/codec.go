@@ -24,6 +24,8 @@ type codec struct {
 	decoder *zstd.Decoder
 }
 
+// newCodec makes the packer and the unpacker. Both are used for whole buffers only, so that
+// neither keeps a goroutine or a stream's window.
 func newCodec() (codec, error) {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -36,8 +38,11 @@ func newCodec() (codec, error) {
 	return codec{e, d}, nil
 }
 
+// close frees the unpacker; the packer has nothing to free.
 func (c codec) close() { c.decoder.Close() }
 
+// pack writes a measurement as compressed JSON. JSON, since it is what the API shows: a
+// result that was stored years ago is read by the same rules as one sent today.
 func (c codec) pack(m measurement) ([]byte, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -46,6 +51,7 @@ func (c codec) pack(m measurement) ([]byte, error) {
 	return c.encoder.EncodeAll(text, nil), nil
 }
 
+// unpack reads what pack wrote, of this or of an earlier version of the shape.
 func (c codec) unpack(body []byte) (measurement, error) {
 	var m measurement
 	text, err := c.decoder.DecodeAll(body, nil)

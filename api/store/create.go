@@ -55,7 +55,8 @@ func (s *Store) CreateRun(ctx context.Context, n NewRun) (run bench.Run, existed
 	return run, false, nil
 }
 
-// claimed gives the id of the run that was made with the same key, or "".
+// claimed is asked within the transaction that would store the run: of two requests with the
+// same key at once, the later finds what the earlier one stored. It gives the id of the run that was made with the same key, or "".
 func (t *tx) claimed(n NewRun) (string, error) {
 	if n.IdempotencyKey == "" {
 		return "", nil
@@ -96,6 +97,8 @@ type encodedRun struct {
 	waiting               bool
 }
 
+// encodeRun writes the JSON columns of a run. It is done outside the transaction, where
+// several requests can do it at once, since all writes wait for one connection.
 func encodeRun(run bench.Run) (encodedRun, error) {
 	var e encodedRun
 	for dest, v := range map[*string]any{&e.spec: run.Spec, &e.hosts: run.Hosts, &e.selector: run.Spec.Hosts} {
@@ -117,7 +120,8 @@ func encodeRun(run bench.Run) (encodedRun, error) {
 	return e, nil
 }
 
-// insertRun writes the rows of a new run.
+// insertRun writes the rows of a new run: the run, its trials, what it is found by, and the
+// counts. Either all of it is there after a crash, or nothing.
 func (t *tx) insertRun(run *bench.Run, e encodedRun, n NewRun) error {
 	seq, err := t.nextSeq(run.Created)
 	if err != nil {

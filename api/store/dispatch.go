@@ -67,6 +67,7 @@ type queuedRun struct {
 	Waiting
 }
 
+// waitingRuns adds the oldest runs that wait with a selector.
 func (t *tx) waitingRuns(all []queuedRun, selector string) ([]queuedRun, error) {
 	const query = "SELECT seq, id, spec, reason, created FROM runs WHERE waiting = 1 AND selector = ? ORDER BY seq LIMIT ?"
 	err := t.each(query, []any{selector, waitingEach}, func(r *sql.Rows) error {
@@ -87,6 +88,7 @@ func (t *tx) waitingRuns(all []queuedRun, selector string) ([]queuedRun, error) 
 	return all, err
 }
 
+// casesWithoutHost gives the cases of a run that any host may still get.
 func (t *tx) casesWithoutHost(seq int64) ([]bench.Case, error) {
 	var cases []bench.Case
 	err := t.each("SELECT kernel, params FROM trials WHERE run = ? AND host = '' ORDER BY ordinal", []any{seq}, func(r *sql.Rows) error {
@@ -165,6 +167,8 @@ func (s *Store) Dispatched(ctx context.Context) ([]bench.Order, error) {
 		WHERE t.dispatched IS NOT NULL AND t.started IS NULL AND t.finished IS NULL ORDER BY t.run, t.ordinal`)
 }
 
+// orders reads orders, and their runs' plans once the rows of the orders are read: a
+// connection answers one query at a time.
 func (s *Store) orders(ctx context.Context, op, query string, args ...any) ([]bench.Order, error) {
 	var orders []bench.Order
 	err := s.read(ctx, op, func(t *tx) error {
@@ -270,6 +274,7 @@ func (s *Store) Requeue(ctx context.Context, orders []bench.Order) error {
 	})
 }
 
+// undispatch takes one trial back, unless it started or ended.
 func (t *tx) undispatch(tr trial) (err error) {
 	switch {
 	case !tr.sent || tr.started.Valid || tr.state.Final():

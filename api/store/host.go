@@ -9,6 +9,9 @@ import (
 	"benchd/worker/bench"
 )
 
+// Hosts are kept as JSON under their name: they are few, are read whole, and grow new facts
+// with each version, which no query asks for.
+
 // SaveHost keeps a host as it was last seen, in place of what was kept under its name.
 func (s *Store) SaveHost(ctx context.Context, h bench.Host) error {
 	body, err := json.Marshal(h)
@@ -41,6 +44,7 @@ func (s *Store) Host(ctx context.Context, name string) (bench.Host, error) {
 	return h, fail("read host", err)
 }
 
+// scanHost reads the body of a host.
 func scanHost(scan func(...any) error) (h bench.Host, err error) {
 	var body []byte
 	if err := scan(&body); err != nil {

@@ -112,7 +112,8 @@ const (
 	byState = -2
 )
 
-// query writes the listing as SQL. CROSS JOIN keeps the order of the tables as written,
+// query writes the listing as SQL. A list of several states takes a page of each state's
+// runs and sorts what comes together, which is a few rows however many runs there are. CROSS JOIN keeps the order of the tables as written,
 // for SQLite would sometimes rather walk the index of states and sort.
 func (l listing) query() (string, []any) {
 	var b strings.Builder
@@ -176,8 +177,10 @@ func (l listing) check(b *strings.Builder, args []any, key, created string) []an
 	return args
 }
 
-// chooseDriver finds the rarest condition: the one whose next few hundred runs reach
-// furthest back. With one condition there is nothing to choose.
+// chooseDriver finds the rarest condition, so that the walk meets few runs that the others
+// refuse. Two conditions that are both common and hardly ever meet are the worst case: each
+// run of the rarer one is looked at. The rarest is the one whose next few hundred runs reach furthest
+// back. With one condition there is nothing to choose.
 func (s *Store) chooseDriver(ctx context.Context, l *listing) error {
 	switch {
 	case len(l.tags) == 0 && len(l.states) == 0:

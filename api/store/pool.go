@@ -19,12 +19,15 @@ type pool struct {
 	stmts map[string]*sql.Stmt
 }
 
+// newPool keeps its connections open: a prepared statement and a page cache belong to a
+// connection, and both are lost with it.
 func newPool(db *sql.DB, connections int) *pool {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return &pool{db: db, stmts: make(map[string]*sql.Stmt)}
 }
 
+// close closes the statements and the connections.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,6 +87,7 @@ func (p *pool) each(ctx context.Context, query string, args []any, scan func(*sq
 	return forEach(rows, scan)
 }
 
+// forEach reads all rows and tells the first failure, also of the last step and of the end.
 func forEach(rows *sql.Rows, scan func(*sql.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {

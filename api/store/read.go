@@ -22,7 +22,7 @@ func (s *Store) Run(ctx context.Context, id string) (bench.Run, error) {
 
 // read runs fn on one state of the database, so that a run and its trials fit together.
 func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
-	t := &tx{store: s, ctx: ctx, pool: s.reader}
+	t := &tx{store: s, ctx: ctx, pool: s.reader, fresh: make(map[string]*sql.Stmt)}
 	if err := t.look(fn); err != nil {
 		return fail(op, err)
 	}
@@ -41,10 +41,11 @@ func (t *tx) look(fn func(*tx) error) (err error) {
 	return fn(t)
 }
 
-// runColumns are what scanRun reads.
+// runColumns are what scanRun reads, of a table runs under the name r.
 const runColumns = "r.seq, r.id, r.state, r.reason, r.spec, r.hosts, r.created, r.started, r.finished, r.done, r.total"
 
-// scanRun reads runColumns into a run without trials.
+// scanRun reads runColumns into a run without trials. Its progress counts trials that have
+// ended; with the trials at hand, wholeRun replaces it by an estimate of the time.
 func scanRun(scan func(...any) error) (seq int64, run bench.Run, err error) {
 	var spec, hosts []byte
 	var created int64
@@ -81,6 +82,8 @@ func (t *tx) wholeRun(id string) (bench.Run, error) {
 	return run, err
 }
 
+// scanTrial reads a row of wholeRun. RawBytes spares a copy; what it holds is gone with the
+// next row, so nothing of it is kept.
 func scanTrial(r *sql.Rows) (bench.Trial, error) {
 	var t bench.Trial
 	var params string

@@ -109,6 +109,9 @@ func (s *Store) CancelRun(ctx context.Context, id string, reason bench.CancelRea
 	return run, err
 }
 
+// cancel notes the wish to end and ends or marks the trials. A trial whose order is in the
+// queue may be in a worker's hands already with its report on the way, so that nobody here
+// can say that nothing runs: it becomes canceling, not canceled.
 func (t *tx) cancel(h head) error {
 	if _, err := t.exec("UPDATE runs SET cancel_reason = ?, waiting = 0, deadline = NULL WHERE seq = ?", h.cancelReason, h.seq); err != nil {
 		return err
@@ -134,6 +137,7 @@ func (t *tx) cancel(h head) error {
 	return t.refresh(h.seq, nil)
 }
 
+// finalState is the answer to a change of a run that has ended.
 func finalState(h head) error {
 	return bench.Errorf(bench.Conflict, "final_state", "run %s has ended, it is %s; only a run that has not ended can be changed", h.id, h.state)
 }
@@ -149,7 +153,8 @@ type ending struct {
 	body     []byte // packed measurement, if there is one
 }
 
-// settle fits the ending to the reason why the run was canceled.
+// settle fits the ending to the reason why the run was canceled: whoever stops a trial knows
+// that it shall stop, and only the run knows whether a client or the clock wanted it.
 func (e *ending) settle(reason bench.CancelReason) {
 	if e.state != bench.Canceled {
 		return
@@ -172,7 +177,8 @@ func (e *ending) errorText() (any, error) {
 	return string(text), err
 }
 
-// end ends a trial, unless it has ended.
+// end ends a trial, unless it has ended. The check of the state and the write are in one
+// transaction, which is what makes exactly one of several reports count.
 func (t *tx) end(tr trial, e ending) (bool, error) {
 	if e.state == bench.Lost && tr.state == bench.Canceling && !tr.started.Valid {
 		e.state, e.err = bench.Canceled, nil

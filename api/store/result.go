@@ -38,6 +38,8 @@ func (s *Store) Result(ctx context.Context, id string) (bench.Result, error) {
 	return s.assemble(run, bodies)
 }
 
+// assemble makes the result of a run and its packed measurements, outside the transaction:
+// unpacking may take a while, and readers are few.
 func (s *Store) assemble(run bench.Run, bodies map[int][]byte) (bench.Result, error) {
 	result := bench.Result{
 		ID: run.ID, State: run.State, Schema: bench.Schema, Spec: run.Spec,
@@ -63,7 +65,8 @@ func (s *Store) assemble(run bench.Run, bodies map[int][]byte) (bench.Result, er
 	return result, nil
 }
 
-// stamped gives a reported result under the names and in the state that the store holds.
+// stamped gives a reported result under the names and in the state that the store holds: a
+// worker's word about its own trial counts for the figures, not for what the trial was.
 func stamped(r bench.TrialResult, t bench.Trial) bench.TrialResult {
 	r.ID, r.Host, r.Kernel, r.Params = t.ID, t.Host, t.Kernel, t.Params
 	r.State, r.Attempt, r.Error, r.Started, r.Finished = t.State, t.Attempt, t.Error, t.Started, t.Finished

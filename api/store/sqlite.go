@@ -24,6 +24,7 @@ import (
 //go:embed schema/sqlite_*.sql
 var schemas embed.FS
 
+// Marks of our files, and sizes.
 const (
 	// applicationID marks our files in their header (SQLite file format, section 1.3.11).
 	applicationID = 0x62656e64 // "bend"
@@ -59,6 +60,8 @@ func sqliteDSN(path string, settings url.Values) string {
 	return "file:" + (&url.URL{Path: slashed}).EscapedPath() + "?" + settings.Encode()
 }
 
+// openSQLite makes sure of a file before it changes anything in it, opens it for writing and
+// for reading, and brings its tables up to date.
 func openSQLite(ctx context.Context, s *Store, path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -95,6 +98,7 @@ func openSQLite(ctx context.Context, s *Store, path string) error {
 	return nil
 }
 
+// openPool makes a pool for a file. Nothing is opened before the first query.
 func openPool(path string, connections int, settings url.Values) (*pool, error) {
 	db, err := sql.Open("sqlite", sqliteDSN(path, settings))
 	if err != nil {
@@ -140,6 +144,8 @@ func probe(ctx context.Context, path string) error {
 	return errors.Join(err, p.close())
 }
 
+// inspect reads the header's marks. A file without any mark and without tables is new, be it
+// empty or a database that nobody has used.
 func (p *pool) inspect(ctx context.Context, path string) error {
 	var app, version, tables int
 	for query, dest := range map[string]*int{

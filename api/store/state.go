@@ -101,6 +101,8 @@ func (t *tx) refresh(seq int64, started *time.Time) error {
 // states counts a run's trials by state.
 type states map[bench.State]int
 
+// statesOf counts anew each time. A run has a thousand trials at most, which stand side by
+// side, and a count that is never kept is never wrong.
 func (t *tx) statesOf(seq int64) (states, error) {
 	n := make(states)
 	err := t.each("SELECT state, count(*) FROM trials WHERE run = ? GROUP BY state", []any{seq}, func(r *sql.Rows) error {
@@ -113,6 +115,7 @@ func (t *tx) statesOf(seq int64) (states, error) {
 	return n, err
 }
 
+// total counts all trials.
 func (n states) total() (total int) {
 	for _, count := range n {
 		total += count
@@ -120,6 +123,7 @@ func (n states) total() (total int) {
 	return total
 }
 
+// done counts the trials that have ended.
 func (n states) done() (done int) {
 	for state, count := range n {
 		if state.Final() {

@@ -20,7 +20,7 @@ type tx struct {
 	tx      *sql.Tx
 	changed []string
 	counts  map[counter]int64
-	fresh   []string // queries that are not prepared yet
+	fresh   map[string]*sql.Stmt // prepared for this transaction only
 }
 
 // A counter names a row of the tally.
@@ -29,6 +29,7 @@ type counter struct {
 	state bench.State
 }
 
+// What the tally counts.
 const (
 	tallyRun   = "run"
 	tallyTrial = "trial"
@@ -38,7 +39,7 @@ const (
 // turn only: a write that has begun is short, and cutting it would leave the caller unsure
 // of whether it took place.
 func (s *Store) write(ctx context.Context, op string, fn func(*tx) error) error {
-	t := &tx{store: s, pool: s.writer, ctx: context.WithoutCancel(ctx), counts: make(map[counter]int64)}
+	t := &tx{store: s, pool: s.writer, ctx: context.WithoutCancel(ctx), counts: make(map[counter]int64), fresh: make(map[string]*sql.Stmt)}
 	if err := t.run(ctx, fn); err != nil {
 		return fail(op, err)
 	}
@@ -49,13 +50,16 @@ func (s *Store) write(ctx context.Context, op string, fn func(*tx) error) error 
 
 // prepareFresh prepares the statements that the transaction was the first to use.
 func (t *tx) prepareFresh() {
-	for _, query := range t.fresh {
+	for query := range t.fresh {
 		if _, err := t.pool.stmt(t.ctx, query); err != nil {
 			t.store.logger.Warn("store: prepare a statement", "error", err)
 		}
 	}
 }
 
+// run takes the writer's connection, runs fn between BEGIN and COMMIT, and gives the
+// connection back. BEGIN takes SQLite's write lock at once (the driver's _txlock), so that
+// no transaction that has read something fails later because another process wrote.
 func (t *tx) run(wait context.Context, fn func(*tx) error) error {
 	conn, err := t.pool.db.Conn(wait)
 	if err != nil {
@@ -82,11 +86,14 @@ func (t *tx) stmt(query string) (*sql.Stmt, error) {
 	if s := t.pool.known(query); s != nil {
 		return t.tx.StmtContext(t.ctx, s), nil
 	}
-	t.fresh = append(t.fresh, query)
+	if s := t.fresh[query]; s != nil {
+		return s, nil
+	}
 	s, err := t.tx.PrepareContext(t.ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %s: %w", query, err)
 	}
+	t.fresh[query] = s
 	return s, nil
 }
 
@@ -103,6 +110,8 @@ func (t *tx) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// each runs a query and calls scan for each of its rows. Scan must not query itself: the
+// rows hold the connection.
 func (t *tx) each(query string, args []any, scan func(*sql.Rows) error) error {
 	s, err := t.stmt(query)
 	if err != nil {
@@ -115,6 +124,7 @@ func (t *tx) each(query string, args []any, scan func(*sql.Rows) error) error {
 	return forEach(rows, scan)
 }
 
+// row runs a query for one row.
 func (t *tx) row(query string, args ...any) row {
 	s, err := t.stmt(query)
 	if err != nil {

@@ -2,7 +2,8 @@ package store
 
 import "sync"
 
-// watchers wakes those who wait for a change that this process writes.
+// watchers wakes those who wait for a change by run, so that thousands of waiting clients
+// cost nothing while other runs change. It wakes those who wait for a change that this process writes.
 type watchers struct {
 	mu   sync.Mutex
 	any  chan struct{}
@@ -37,6 +38,7 @@ func (s *Store) Watch(runID string) (changed <-chan struct{}, stop func()) {
 	return ch, func() { w.remove(runID, ch) }
 }
 
+// remove forgets a watcher, and its run with the last one.
 func (w *watchers) remove(runID string, ch chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,6 +48,8 @@ func (w *watchers) remove(runID string, ch chan struct{}) {
 	}
 }
 
+// wake tells the watchers of the runs. It never blocks: a watcher that was told and has not
+// looked yet will see this change as well when it looks.
 func (w *watchers) wake(runs []string) {
 	if len(runs) == 0 {
 		return

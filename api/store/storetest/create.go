@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,4 +140,29 @@ func testConcurrent(t *testing.T, s *store.Store) {
 	if err != nil || runs[bench.Succeeded] != writers*each || trials[bench.Succeeded] != writers*each*5 {
 		t.Errorf("runs %v, trials %v, error %v", runs, trials, err)
 	}
+}
+
+// testFirstReaders lets many readers use a new store at once: none may wait for ever for
+// what another one holds.
+func testFirstReaders(t *testing.T, s *store.Store) {
+	run := create(t, s, "blue", 2)
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			for name, do := range map[string]func(context.Context) error{
+				"Run":          func(ctx context.Context) error { _, err := s.Run(ctx, run.ID); return err },
+				"Undispatched": func(ctx context.Context) error { _, err := s.Undispatched(ctx, "blue", 9); return err },
+				"Dispatched":   func(ctx context.Context) error { _, err := s.Dispatched(ctx); return err },
+				"Unassigned":   func(ctx context.Context) error { _, err := s.Unassigned(ctx); return err },
+				"Runs":         func(ctx context.Context) error { _, _, err := s.Runs(ctx, store.Filter{Host: "blue"}); return err },
+			} {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				if err := do(ctx); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
 }

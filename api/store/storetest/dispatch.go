@@ -180,6 +180,19 @@ func testUndispatch(t *testing.T, s *store.Store) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("orders again (-want +got):\n%s", diff)
 	}
+	if err := s.Requeue(t.Context(), []bench.Order{{Trial: ids[0], Attempt: 1}, {Trial: ids[3], Attempt: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Undispatched(t.Context(), host, 100); err != nil || len(again) != 2 || again[0].Attempt != 2 || again[1].Attempt != 2 {
+		t.Errorf("requeued though nothing was in the queue: %+v, error %v", again, err)
+	}
+	dispatch(t, s, host)
+	if err := s.Requeue(t.Context(), []bench.Order{{Trial: ids[0], Attempt: 1}, {Trial: ids[3], Attempt: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Undispatched(t.Context(), host, 100); err != nil || len(again) != 1 || again[0].Trial != ids[3] || again[0].Attempt != 3 {
+		t.Errorf("requeued an order of this attempt and one of an older: %+v, error %v", again, err)
+	}
 	if stale, err := s.MarkDispatched(t.Context(), []bench.Order{{Trial: ids[0], Attempt: 1}}); err != nil || len(stale) != 0 {
 		t.Errorf("an order of an older attempt was marked: %v, error %v", stale, err)
 	}

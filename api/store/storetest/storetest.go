@@ -50,6 +50,7 @@ func Run(t *testing.T, open Open) {
 		{"Watch", testWatch},
 		{"Counts", testCounts},
 		{"Concurrent", testConcurrent},
+		{"FirstReaders", testFirstReaders},
 		{"Model", testModel},
 	} {
 		t.Run(part.name, func(t *testing.T) {
