@@ -47,10 +47,10 @@ func TestFilesAreServed(t *testing.T) {
 		}
 		delete(left, name)
 		r := get(t, page, http.MethodGet, address, nil)
-		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != media[path.Ext(name)] {
-			t.Errorf("%s: %d %s", address, r.StatusCode, r.Header.Get("Content-Type"))
+		if r.Code != http.StatusOK || r.Header().Get("Content-Type") != media[path.Ext(name)] {
+			t.Errorf("%s: %d %s", address, r.Code, r.Header().Get("Content-Type"))
 		}
-		if text(t, r) != want {
+		if r.Body.String() != want {
 			t.Errorf("%s is not what stands in the tree", address)
 		}
 	}

@@ -80,6 +80,7 @@ func (p *Page) load() error {
 		if err != nil {
 			return fmt.Errorf("read the page's files: %w", err)
 		}
+		// The length keeps one file's end from being read as the next one's beginning.
 		_, _ = fmt.Fprintf(all, "%s %d\n", e.Name(), len(b))
 		_, _ = all.Write(b)
 		p.files[e.Name()] = newFile(mediaOf(e.Name()), b)
@@ -88,11 +89,13 @@ func (p *Page) load() error {
 	return nil
 }
 
+// newFile makes a file whose ETag is the hash of its content.
 func newFile(media string, body []byte) file {
 	sum := sha256.Sum256(body)
 	return file{media: media, body: body, etag: `"` + hex.EncodeToString(sum[:8]) + `"`}
 }
 
+// mediaOf gives the media type by the name: the machine's own table may lack or differ in one.
 func mediaOf(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -116,6 +119,7 @@ func (p *Page) render(version string) error {
 	if err != nil {
 		return fmt.Errorf("describe the plan: %w", err)
 	}
+	// Rendered once: nothing in the shell depends on who asks, so it has one ETag for all.
 	var b bytes.Buffer
 	err = t.Execute(&b, shell{
 		Base: "ui/" + p.hash, Modules: p.modules(), Version: version, Plan: plan,
@@ -201,6 +205,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		serve(w, r, p.shell, "no-cache")
 		return
 	}
+	// Names are looked up and never opened, so no path leads out of the folder.
 	name, here := strings.CutPrefix(r.URL.Path, "/ui/"+p.hash+"/")
 	if f, ok := p.files[name]; here && ok {
 		serve(w, r, f, forever)

@@ -2,7 +2,6 @@ package ui_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -16,7 +15,7 @@ import (
 )
 
 // get asks a page for a path.
-func get(t *testing.T, h http.Handler, method, path string, header http.Header) *http.Response {
+func get(t *testing.T, h http.Handler, method, path string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 	for name, values := range header {
@@ -24,26 +23,17 @@ func get(t *testing.T, h http.Handler, method, path string, header http.Header) 
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	return w.Result()
-}
-
-func text(t *testing.T, r *http.Response) string {
-	t.Helper()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return w
 }
 
 // shell gives the HTML of the page.
 func shell(t *testing.T, h http.Handler) string {
 	t.Helper()
 	r := get(t, h, http.MethodGet, "/", nil)
-	if r.StatusCode != http.StatusOK {
-		t.Fatalf("status %d", r.StatusCode)
+	if r.Code != http.StatusOK {
+		t.Fatalf("status %d", r.Code)
 	}
-	return text(t, r)
+	return r.Body.String()
 }
 
 var reference = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
@@ -85,8 +75,8 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			for _, method := range []string{http.MethodGet, http.MethodHead} {
 				r := get(t, page, method, tt.path, nil)
-				if r.StatusCode != tt.status || r.Header.Get("Content-Type") != tt.media || r.Header.Get("Cache-Control") != tt.cache {
-					t.Errorf("%s: %d, %s, %s; want %d, %s, %s", method, r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"), tt.status, tt.media, tt.cache)
+				if r.Code != tt.status || r.Header().Get("Content-Type") != tt.media || r.Header().Get("Cache-Control") != tt.cache {
+					t.Errorf("%s: %d, %s, %s; want %d, %s, %s", method, r.Code, r.Header().Get("Content-Type"), r.Header().Get("Cache-Control"), tt.status, tt.media, tt.cache)
 				}
 			}
 		})
@@ -97,7 +87,7 @@ func TestPolicy(t *testing.T) {
 	t.Parallel()
 	r := get(t, ui.New(""), http.MethodGet, "/", nil)
 	got := make(map[string]string)
-	for part := range strings.SplitSeq(r.Header.Get("Content-Security-Policy"), ";") {
+	for part := range strings.SplitSeq(r.Header().Get("Content-Security-Policy"), ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), " ")
 		got[name] = value
 	}
@@ -133,18 +123,18 @@ func TestAskedAgain(t *testing.T) {
 	page := ui.New("one")
 	for _, path := range append(references(t, page), "/") {
 		first := get(t, page, http.MethodGet, path, nil)
-		etag := first.Header.Get("Etag")
+		etag := first.Header().Get("Etag")
 		if etag == "" {
 			t.Fatalf("%s has no ETag", path)
 		}
 		again := get(t, page, http.MethodGet, path, http.Header{"If-None-Match": {etag}})
-		if again.StatusCode != http.StatusNotModified || text(t, again) != "" {
-			t.Errorf("%s asked again: %d", path, again.StatusCode)
+		if again.Code != http.StatusNotModified || again.Body.String() != "" {
+			t.Errorf("%s asked again: %d", path, again.Code)
 		}
 	}
-	etag := get(t, page, http.MethodGet, "/", nil).Header.Get("Etag")
-	if r := get(t, ui.New("two"), http.MethodGet, "/", http.Header{"If-None-Match": {etag}}); r.StatusCode != http.StatusOK {
-		t.Errorf("the shell of another version counts as the same: %d", r.StatusCode)
+	etag := get(t, page, http.MethodGet, "/", nil).Header().Get("Etag")
+	if r := get(t, ui.New("two"), http.MethodGet, "/", http.Header{"If-None-Match": {etag}}); r.Code != http.StatusOK {
+		t.Errorf("the shell of another version counts as the same: %d", r.Code)
 	}
 }
 

@@ -46,9 +46,9 @@ export function renew(element, source, build) {
 // the style sheet shows it as blocks.
 export function table(label, columns, rows) {
   const head = columns.map((c) => h("th", { scope: "col", role: "columnheader", class: c.numeric ? "numeric" : null }, c.label));
-  return h("table", { role: "table", "aria-label": label },
+  return h("div", { class: "scroll" }, h("table", { role: "table", "aria-label": label },
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, head)),
-    h("tbody", { role: "rowgroup" }, rows));
+    h("tbody", { role: "rowgroup" }, rows)));
 }
 
 // row makes one row of such a table: cells in the order of the columns.

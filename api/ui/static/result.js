@@ -1,7 +1,7 @@
 // The result of a run: a table of scores, each with its interval and its raw samples drawn,
 // and beneath each whatever is to be known before it is believed.
 import { badge, facts, h, row, s, table } from "./dom.js";
-import { bounds, interval, latency, number, params, size } from "./format.js";
+import { bounds, interval, latency, number, params, several, size } from "./format.js";
 import { readings, snapshotFacts } from "./hosts.js";
 import { sentence } from "./service.js";
 
@@ -84,10 +84,10 @@ function compositeRow(columns, c, scale) {
 // notes are the errors and doubts of a trial, in sentences.
 function notes(t) {
   const out = [];
-  if (t.error) out.push(`${t.state}: ${sentence(t.error.message)}`);
+  if (t.error) out.push(`${t.state}: ${t.error.message}`);
   if (t.failures) {
     const classes = Object.entries(t.failures.classes).map(([name, n]) => `${n} ${name}`).join(", ");
-    out.push(`${t.failures.count} operations failed (${classes}); the first: ${sentence(t.failures.sample)}`);
+    out.push(`${several(t.failures.count, "operation")} failed (${classes}); the first: ${t.failures.sample}`);
   }
   // A trial that was not measured is no doubtful figure: there is none.
   if (t.score || !t.error) for (const reason of t.validity.reasons ?? []) out.push(`doubtful: ${reason}`);
@@ -111,10 +111,10 @@ function intervalCell(score, scale) {
     s("line", { class: "middle", x1: 60, x2: 60, y1: 1, y2: 15 })), h("span", { class: "figures" }, text)];
 }
 
-const height = 28, gap = 6;
+const height = 28;
 
-// strips draws the samples of each fork side by side on one scale. A fork's dots are one path
-// of points, since a long run has tens of thousands.
+// strips draws the samples of each fork, all on one scale. A fork's dots are one path of
+// points, since a long run has tens of thousands.
 function strips(t) {
   const forks = t.forks.filter((f) => f.samples.length > 0);
   if (forks.length === 0 || !t.score?.value) return "";
@@ -122,26 +122,22 @@ function strips(t) {
   let low = all.reduce((a, b) => Math.min(a, b)), high = all.reduce((a, b) => Math.max(a, b));
   const least = Math.abs(0.02 * middle);
   if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
-  const y = (v) => 3 + (height - 6) * (1 - (v - low) / (high - low));
-  const step = Math.max(1, Math.min(4, 120 / Math.max(...forks.map((f) => f.samples.length))));
-  let at = 0;
-  const drawn = forks.map((f) => {
-    const from = at, wide = step * f.samples.length + 4;
-    at += wide + gap;
-    const dots = f.samples.map((v, i) => `M${(from + 2 + step * (i + 0.5)).toFixed(1)} ${y(v).toFixed(1)}h0`).join("");
-    return [s("rect", { class: "ground", x: from, y: 0, width: wide, height, rx: 2 }),
-      s("line", { class: "axis", x1: from, x2: from + wide, y1: y(middle), y2: y(middle) }), s("path", { class: "dots", d: dots })];
-  });
-  const wide = at - gap;
-  return s("svg", { class: "samples", viewBox: `0 0 ${wide} ${height}`, width: wide, height, role: "img", "aria-label": spoken(forks) }, drawn);
+  const y = (v) => (3 + (height - 6) * (1 - (v - low) / (high - low))).toFixed(1);
+  const step = Math.min(4, 120 / Math.max(...forks.map((f) => f.samples.length)));
+  return h("div", { class: "strips" }, forks.map((f, i) => strip(f.samples, step, y, y(middle), i + 1)));
 }
 
-// spoken says what the strips show to those who do not see them.
-function spoken(forks) {
-  return forks.map((f, i) => {
-    const low = number(Math.min(...f.samples)), high = number(Math.max(...f.samples));
-    return `Fork ${i + 1}: ${f.samples.length} samples from ${low} to ${high}, the first ${number(f.samples[0])}, the last ${number(f.samples.at(-1))}.`;
-  }).join(" ");
+// strip draws one fork; its label says what it shows to those who do not see it.
+function strip(samples, step, y, middle, fork) {
+  const width = Math.max(8, Math.ceil(step * samples.length + 4));
+  const dots = samples.map((v, i) => `M${(2 + step * (i + 0.5)).toFixed(1)} ${y(v)}h0`).join("");
+  const low = number(samples.reduce((a, b) => Math.min(a, b))), high = number(samples.reduce((a, b) => Math.max(a, b)));
+  return s("svg", {
+    class: "samples", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+    "aria-label": `Fork ${fork}: ${several(samples.length, "sample")} from ${low} to ${high}, the first ${number(samples[0])}, the last ${number(samples.at(-1))}.`,
+  }, s("rect", { class: "ground", x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 2 }),
+  s("line", { class: "axis", x1: 0, x2: width, y1: middle, y2: middle }),
+  s("path", { class: step < 2 ? "dots dense" : "dots", d: dots }));
 }
 
 // figures are what else a trial measured.
