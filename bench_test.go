@@ -54,7 +54,7 @@ func BenchmarkIdleWorker(b *testing.B) {
 func BenchmarkParent(b *testing.B) {
 	s := startSplit(b, startRedis(b))
 	w := s.worker("blue")
-	run := submit(b, s.client(), on(long, "blue"))
+	run := submit(b, s.client(), onBlue(long))
 	measuring(b, s.client(), run.ID)
 	for b.Loop() {
 		b.ReportMetric(100*cores(b, w, 10*time.Second), "%core")

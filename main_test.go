@@ -92,31 +92,31 @@ type process struct {
 }
 
 // begin starts benchd. It is killed when the test ends.
-func begin(t testing.TB, args ...string) *process {
-	t.Helper()
+func begin(tb testing.TB, args ...string) *process {
+	tb.Helper()
 	exe, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	p := &process{t: t, cmd: exec.Command(exe, args...)}
-	p.cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1", "BENCHD_LOCK="+lockOf(t))
-	p.stderr, err = os.CreateTemp(t.TempDir(), "stderr")
+	p := &process{t: tb, cmd: exec.Command(exe, args...)}
+	p.cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1", "BENCHD_LOCK="+lockOf(tb))
+	p.stderr, err = os.CreateTemp(tb.TempDir(), "stderr")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(p.kill)
+	tb.Cleanup(p.kill)
 	if args[0] == "serve" || args[0] == "api" {
 		line, err := bufio.NewReader(out).ReadString('\n')
 		if err != nil {
-			t.Fatalf("benchd %s did not start: %v\n%s", args[0], err, p.log())
+			tb.Fatalf("benchd %s did not start: %v\n%s", args[0], err, p.log())
 		}
 		_, p.url, _ = strings.Cut(strings.TrimSpace(line), "listens on ")
 	}
@@ -125,8 +125,8 @@ func begin(t testing.TB, args ...string) *process {
 }
 
 // lockOf gives each test a lock of its own, so that tests can measure side by side.
-func lockOf(t testing.TB) string {
-	name, _, _ := strings.Cut(t.Name(), "/")
+func lockOf(tb testing.TB) string {
+	name, _, _ := strings.Cut(tb.Name(), "/")
 	return filepath.Join(os.TempDir(), fmt.Sprintf("benchd-%s-%d.lock", name, os.Getpid()))
 }
 
@@ -217,11 +217,11 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(rest, "Z")
 }
 
-func within(t testing.TB, d time.Duration, what string, is func() bool) {
-	t.Helper()
+func within(tb testing.TB, d time.Duration, what string, is func() bool) {
+	tb.Helper()
 	for end := time.Now().Add(d); !is(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %s in vain until %s", d, what)
+			tb.Fatalf("waited %s in vain until %s", d, what)
 		}
 	}
 }
@@ -232,31 +232,31 @@ const (
 	short = `{"cases":[{"kernel":"scimark.fft"}],"plan":{"forks":1,"warmup":0,"slices":6,"slice":"20ms"}}`
 )
 
-func submit(t testing.TB, c *client.Client, body string) bench.Run {
-	t.Helper()
-	run, err := c.Submit(t.Context(), []byte(body), "")
+func submit(tb testing.TB, c *client.Client, body string) bench.Run {
+	tb.Helper()
+	run, err := c.Submit(tb.Context(), []byte(body), "")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return run
 }
 
 // reaches waits until a run is in a state.
-func reaches(t testing.TB, c *client.Client, id string, state bench.State, d time.Duration) bench.Run {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+func reaches(tb testing.TB, c *client.Client, id string, state bench.State, d time.Duration) bench.Run {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), d)
 	defer cancel()
 	var last bench.Run
 	for {
 		run, err := c.Run(ctx, id)
 		if err != nil {
-			t.Fatalf("the run is %s, not %s: %v", last.State, state, err)
+			tb.Fatalf("the run is %s, not %s: %v", last.State, state, err)
 		}
 		if run.State == state {
 			return run
 		}
 		if run.State.Final() {
-			t.Fatalf("the run is %s, not %s: %+v", run.State, state, run)
+			tb.Fatalf("the run is %s, not %s: %+v", run.State, state, run)
 		}
 		last = run
 		time.Sleep(50 * time.Millisecond)
@@ -264,14 +264,14 @@ func reaches(t testing.TB, c *client.Client, id string, state bench.State, d tim
 }
 
 // measuring waits until a run's trial is at work in its child.
-func measuring(t testing.TB, c *client.Client, id string) bench.Run {
-	t.Helper()
+func measuring(tb testing.TB, c *client.Client, id string) bench.Run {
+	tb.Helper()
 	var run bench.Run
-	within(t, 30*time.Second, "the trial measures", func() bool {
+	within(tb, 30*time.Second, "the trial measures", func() bool {
 		var err error
-		run, err = c.Run(t.Context(), id)
+		run, err = c.Run(tb.Context(), id)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, tr := range run.Trials {
 			if tr.Phase != nil && tr.Phase.Name == "measure" {

@@ -149,24 +149,24 @@ func same(t *testing.T, s step, got string) {
 	if got == "" {
 		lines = nil
 	}
-	any := false
+	skip := false
 	for _, want := range s.output {
 		if want == "..." {
-			any = true
+			skip = true
 			continue
 		}
 		want = mask(want)
-		for any && len(lines) > 0 && mask(lines[0]) != want {
+		for skip && len(lines) > 0 && mask(lines[0]) != want {
 			lines = lines[1:]
 		}
-		any = false
+		skip = false
 		if len(lines) == 0 || mask(lines[0]) != want {
 			t.Errorf("$ %s\ndoes not print\n%s\nbut\n%s", s.command, want, got)
 			return
 		}
 		lines = lines[1:]
 	}
-	if len(lines) > 0 && !any {
+	if len(lines) > 0 && !skip {
 		t.Errorf("$ %s\nprints more than is shown:\n%s", s.command, strings.Join(lines, "\n"))
 	}
 }

@@ -46,7 +46,7 @@ func (c runCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error
 		return exitError{exitUsage, err}
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.wait() }()
+	go func() { ended <- s.wait(base) }()
 	err = c.measure(ctx, t, client.New(s.url, nil), body)
 	stop()
 	return errors.Join(err, <-ended)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,7 +77,7 @@ func (c serveCommand) Run(ctx context.Context, t terminal, log *slog.Logger) err
 		return exitError{exitUsage, err}
 	}
 	announce(t, s)
-	return s.wait()
+	return s.wait(ctx)
 }
 
 type apiCommand struct {
@@ -92,7 +93,7 @@ func (c apiCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error
 		return exitError{exitUsage, err}
 	}
 	announce(t, s)
-	return s.wait()
+	return s.wait(ctx)
 }
 
 type workerCommand struct {
@@ -107,7 +108,7 @@ func (c workerCommand) Run(ctx context.Context, _ terminal, log *slog.Logger) er
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	return s.wait()
+	return s.wait(ctx)
 }
 
 func announce(t terminal, s *running) { _, _ = fmt.Fprintln(t.out, "benchd listens on", s.url) }
@@ -126,12 +127,11 @@ type running struct {
 	url   string // of the API
 	parts []func(context.Context) error
 	close []io.Closer // in the order of opening
-	ctx   context.Context
 }
 
 // start opens everything that can fail at the start, so that a wrong setting is told at once.
 func start(ctx context.Context, s service) (*running, error) {
-	r := &running{ctx: ctx}
+	r := &running{}
 	if err := s.open(ctx, r); err != nil {
 		return nil, errors.Join(err, r.shut())
 	}
@@ -234,7 +234,7 @@ func (s service) openWorker(ctx context.Context, r *running, q *queue.Queue, ker
 	}
 	w, err := worker.New(ctx, worker.Config{
 		Name: name, Labels: s.worker.Label, Limits: s.worker.limits(), Version: version(),
-		Exe: exe, Data: s.data, Lock: s.worker.Lock, Memory: s.worker.Memory,
+		Exe: exe, Env: platformEnv(os.Environ()), Data: s.data, Lock: s.worker.Lock, Memory: s.worker.Memory,
 		Catalog: kernels, Queue: q, Logger: s.log,
 	}, uuid.NewString())
 	if err != nil {
@@ -244,10 +244,24 @@ func (s service) openWorker(ctx context.Context, r *running, q *queue.Queue, ker
 	return nil
 }
 
+// platformEnv picks what a program cannot do without from an environment: on Windows none
+// can open a socket without the first.
+func platformEnv(all []string) []string {
+	var env []string
+	for _, kv := range all {
+		name, _, _ := strings.Cut(kv, "=")
+		switch strings.ToUpper(name) {
+		case "SYSTEMROOT", "TEMP", "TMP":
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
 // wait runs the parts until the context ends or one of them fails, ends the others, and
 // closes what was opened.
-func (r *running) wait() error {
-	ctx, stop := context.WithCancel(r.ctx)
+func (r *running) wait(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, len(r.parts))
 	for _, part := range r.parts {

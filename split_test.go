@@ -23,25 +23,25 @@ type realRedis struct {
 	cmd  *exec.Cmd
 }
 
-func startRedis(t testing.TB, args ...string) *realRedis {
-	t.Helper()
+func startRedis(tb testing.TB, args ...string) *realRedis {
+	tb.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("BENCHD_REQUIRE_SERVICES") == "1" {
-			t.Fatal("redis-server is not there, and it is required")
+			tb.Fatal("redis-server is not there, and it is required")
 		}
-		t.Skip("redis-server is not there")
+		tb.Skip("redis-server is not there")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	if err := l.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	r := &realRedis{t: t, port: port, dir: t.TempDir(), args: args}
+	r := &realRedis{t: tb, port: port, dir: tb.TempDir(), args: args}
 	r.start()
-	t.Cleanup(r.kill)
+	tb.Cleanup(r.kill)
 	return r
 }
 
@@ -94,10 +94,10 @@ type split struct {
 	data  map[string]string
 }
 
-func startSplit(t testing.TB, r *realRedis) *split {
-	t.Helper()
+func startSplit(tb testing.TB, r *realRedis) *split {
+	tb.Helper()
 	return &split{
-		process: begin(t, "api", "--addr", "127.0.0.1:0", "--redis", r.url(), "--data", t.TempDir()),
+		process: begin(tb, "api", "--addr", "127.0.0.1:0", "--redis", r.url(), "--data", tb.TempDir()),
 		redis:   r, data: make(map[string]string),
 	}
 }
@@ -120,9 +120,8 @@ func (s *split) worker(name string, labels ...string) *process {
 	return w
 }
 
-func on(body, host string) string {
-	return fmt.Sprintf(`{"hosts":{"names":[%q]},%s`, host, body[1:])
-}
+// onBlue sends a request to the host blue.
+func onBlue(body string) string { return `{"hosts":{"names":["blue"]},` + body[1:] }
 
 // TestSeveralHosts: each host measures its own trials, labels choose a host, and a run that
 // no host fits waits and says so until one comes.
@@ -159,8 +158,8 @@ func TestWorkerKilled(t *testing.T) {
 	t.Parallel()
 	s := startSplit(t, startRedis(t))
 	w := s.worker("blue")
-	run := submit(t, s.client(), on(long, "blue"))
-	next := submit(t, s.client(), on(short, "blue"))
+	run := submit(t, s.client(), onBlue(long))
+	next := submit(t, s.client(), onBlue(short))
 	measuring(t, s.client(), run.ID)
 	children := w.children()
 	w.kill()
@@ -181,12 +180,12 @@ func TestWorkerFrozen(t *testing.T) {
 	t.Parallel()
 	s := startSplit(t, startRedis(t))
 	w := s.worker("blue")
-	run := submit(t, s.client(), on(`{"cases":[{"kernel":"soap.echo"}],"plan":{"forks":1,"warmup":0,"slices":8,"slice":"1s"}}`, "blue"))
+	run := submit(t, s.client(), onBlue(`{"cases":[{"kernel":"soap.echo"}],"plan":{"forks":1,"warmup":0,"slices":8,"slice":"1s"}}`))
 	measuring(t, s.client(), run.ID)
 	w.signal(syscall.SIGSTOP)
 	reaches(t, s.client(), run.ID, bench.Lost, 60*time.Second)
 	w.signal(syscall.SIGCONT)
-	next := submit(t, s.client(), on(short, "blue"))
+	next := submit(t, s.client(), onBlue(short))
 	reaches(t, s.client(), next.ID, bench.Succeeded, time.Minute)
 	got, err := s.client().Run(t.Context(), run.ID)
 	if err != nil || got.State != bench.Lost {
@@ -204,10 +203,10 @@ func TestRedisEmptied(t *testing.T) {
 	r := startRedis(t)
 	s := startSplit(t, r)
 	w := s.worker("blue")
-	ran := submit(t, s.client(), on(long, "blue"))
+	ran := submit(t, s.client(), onBlue(long))
 	var queued []bench.Run
 	for range 3 {
-		queued = append(queued, submit(t, s.client(), on(short, "blue")))
+		queued = append(queued, submit(t, s.client(), onBlue(short)))
 	}
 	measuring(t, s.client(), ran.ID)
 	children := w.children()
@@ -225,8 +224,8 @@ func TestRedisAway(t *testing.T) {
 	r := startRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	s := startSplit(t, r)
 	s.worker("blue")
-	run := submit(t, s.client(), on(`{"cases":[{"kernel":"scimark.fft"}],"plan":{"forks":1,"warmup":0,"slices":10,"slice":"200ms"}}`, "blue"))
-	queued := submit(t, s.client(), on(short, "blue"))
+	run := submit(t, s.client(), onBlue(`{"cases":[{"kernel":"scimark.fft"}],"plan":{"forks":1,"warmup":0,"slices":10,"slice":"200ms"}}`))
+	queued := submit(t, s.client(), onBlue(short))
 	measuring(t, s.client(), run.ID)
 	r.kill()
 	time.Sleep(6 * time.Second) // the trial ends in the meantime
@@ -248,8 +247,8 @@ func TestCancelWhileAway(t *testing.T) {
 	t.Parallel()
 	s := startSplit(t, startRedis(t))
 	w := s.worker("blue")
-	ran := submit(t, s.client(), on(long, "blue"))
-	queued := submit(t, s.client(), on(long, "blue"))
+	ran := submit(t, s.client(), onBlue(long))
+	queued := submit(t, s.client(), onBlue(long))
 	measuring(t, s.client(), ran.ID)
 	w.kill()
 	for _, id := range []string{ran.ID, queued.ID} {
@@ -260,7 +259,7 @@ func TestCancelWhileAway(t *testing.T) {
 	reaches(t, s.client(), queued.ID, bench.Canceled, 20*time.Second)
 	reaches(t, s.client(), ran.ID, bench.Canceled, 60*time.Second)
 	s.worker("blue")
-	next := submit(t, s.client(), on(short, "blue"))
+	next := submit(t, s.client(), onBlue(short))
 	reaches(t, s.client(), next.ID, bench.Succeeded, time.Minute)
 	for _, id := range []string{ran.ID, queued.ID} {
 		if run, err := s.client().Run(t.Context(), id); err != nil || run.State != bench.Canceled {

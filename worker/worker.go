@@ -33,10 +33,11 @@ type Config struct {
 	Limits  bench.Limits
 	Version string // of the binary
 
-	Exe    string // the binary that is run again as a child, usually this one
-	Data   string // folder for results that wait for their acknowledgement
-	Lock   string // file whose lock is the host's: one measurement at a time
-	Memory int64  // bytes of data a child may have; 0 means no limit
+	Exe    string   // the binary that is run again as a child, usually this one
+	Env    []string // what the platform needs in a child's environment
+	Data   string   // folder for results that wait for their acknowledgement
+	Lock   string   // file whose lock is the host's: one measurement at a time
+	Memory int64    // bytes of data a child may have; 0 means no limit
 
 	Catalog *bench.Catalog
 	Queue   *queue.Queue
@@ -62,7 +63,7 @@ type Worker struct {
 // result would not agree.
 func New(ctx context.Context, c Config, instance string) (*Worker, error) {
 	w := &Worker{
-		Config: c, instance: instance, starter: child.Starter{Exe: c.Exe},
+		Config: c, instance: instance, starter: child.Starter{Exe: c.Exe, Env: c.Env},
 		beatNow: make(chan struct{}, 1), sendNow: make(chan struct{}, 1),
 	}
 	if w.Labels == nil {

@@ -63,8 +63,8 @@ func (b *bed) open(url string) *queue.Queue {
 	return q
 }
 
-// collect takes reports until the test ends or stop is called.
-func (b *bed) collect() (stop func()) {
+// collect takes reports until the test ends.
+func (b *bed) collect() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -74,9 +74,7 @@ func (b *bed) collect() (stop func()) {
 			return nil
 		})
 	}()
-	stop = func() { cancel(); <-done }
-	b.t.Cleanup(stop)
-	return stop
+	b.t.Cleanup(func() { cancel(); <-done })
 }
 
 // work starts a worker and returns what stops it.
@@ -185,17 +183,7 @@ func TestResult(t *testing.T) {
 	if l := got.Latency; l.Percentiles["50"] < 1e6 || l.Percentiles["99.99"] > l.Max || l.Min > l.Percentiles["50"] {
 		t.Errorf("latency %s", show(l))
 	}
-	if len(got.Forks) != 2 {
-		t.Fatalf("%d forks, want 2", len(got.Forks))
-	}
-	for _, f := range got.Forks {
-		if f.Server == nil || f.CPU.Client == nil || len(f.Samples) != 8 || f.Warmup.Slices != 1 {
-			t.Errorf("fork %s", show(f))
-		}
-		if runtime.GOOS == "linux" && (f.CPU.Server == nil || f.CPU.System == nil || *f.Usage.MaxRSS < 1<<20 || *f.Server.MaxRSS < 1<<20) {
-			t.Errorf("fork without the figures that Linux tells: %s", show(f))
-		}
-	}
+	checkForks(t, got.Forks)
 	if !got.Validity.Valid {
 		t.Errorf("doubts %v", got.Validity.Reasons)
 	}
@@ -203,6 +191,21 @@ func TestResult(t *testing.T) {
 		t.Errorf("snapshot %s", show(r.Snapshot))
 	}
 	b.free()
+}
+
+func checkForks(t *testing.T, forks []bench.Fork) {
+	t.Helper()
+	if len(forks) != 2 {
+		t.Fatalf("%d forks, want 2", len(forks))
+	}
+	for _, f := range forks {
+		if f.Server == nil || f.CPU.Client == nil || len(f.Samples) != 8 || f.Warmup.Slices != 1 {
+			t.Errorf("fork %s", show(f))
+		}
+		if runtime.GOOS == "linux" && (f.CPU.Server == nil || f.CPU.System == nil || *f.Usage.MaxRSS < 1<<20 || *f.Server.MaxRSS < 1<<20) {
+			t.Errorf("fork without the figures that Linux tells: %s", show(f))
+		}
+	}
 }
 
 func show(v any) string {

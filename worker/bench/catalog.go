@@ -285,6 +285,7 @@ func (r *resolver) value(at string, info kernels.Info, p kernels.Param, v string
 		if len(p.Values) == 0 && (err != nil || n < low || n > high) {
 			r.refuse(at, "out_of_range", nil, "%s must be a size from %s to %s, not %q", p.Name, kernels.FormatSize(low), kernels.FormatSize(high), clip(v))
 		}
+	case kernels.Word, kernels.Bool: // they have lists of values, looked at below
 	}
 	allowed := p.Values
 	if p.Kind == kernels.Bool {
@@ -302,9 +303,10 @@ func (r *resolver) most(info kernels.Info, p kernels.Param) int64 {
 	switch {
 	case p.Kind == kernels.Size:
 		high = min(high, r.limits.Bytes)
-	case p.Name == "threads" && p.Name == info.Lanes:
+	case p.Name != info.Lanes:
+	case p.Name == "threads":
 		high = min(high, int64(r.limits.Threads))
-	case p.Name == info.Lanes:
+	default:
 		high = min(high, int64(r.limits.Clients))
 	}
 	return high

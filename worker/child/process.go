@@ -20,6 +20,8 @@ import (
 // A Starter starts children.
 type Starter struct {
 	Exe string // the binary to run, this one
+	// Env is all that a child sees of the environment, each "NAME=value".
+	Env []string
 }
 
 // A Process is a child as its parent sees it.
@@ -36,10 +38,13 @@ type Process struct {
 const maxLine = 64 << 20
 
 // Start starts a child with a job. The lock's descriptor, if any, is inherited. The child
-// gets a clean environment, a process group of its own, and dies with this process.
+// sees the starter's environment and where temporary files go, and nothing of the
+// operator's, so that no secret and no setting of the runtime travels into what is measured.
+// It has a process group of its own, and dies with this process.
 func (s Starter) Start(job Job, lock *Lock) (*Process, error) {
-	cmd := exec.Command(s.Exe, Arg)
-	cmd.Env = environment()
+	// The child's end is the caller's to ask for: by Stop or Kill, which also reap it.
+	cmd := exec.CommandContext(context.Background(), s.Exe, Arg)
+	cmd.Env = append([]string{"TMPDIR=" + os.TempDir()}, s.Env...)
 	cmd.Dir = os.TempDir()
 	isolate(cmd)
 	lock.pass(cmd)
@@ -167,21 +172,6 @@ func (p *Process) Await(ctx context.Context, want func(Event) bool) (Event, bool
 			return Event{}, false, context.Cause(ctx)
 		}
 	}
-}
-
-// environment is what a child sees: where temporary files go, and what the platform itself
-// needs. Nothing of the operator's, so that no secret and no setting of the runtime travels
-// into what is measured.
-func environment() []string {
-	env := []string{"TMPDIR=" + os.TempDir()}
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		switch strings.ToUpper(name) {
-		case "SYSTEMROOT", "TEMP", "TMP": // Windows cannot open a socket without the first
-			env = append(env, kv)
-		}
-	}
-	return env
 }
 
 // head keeps the first bytes written to it: a program of Go that dies says why in its first

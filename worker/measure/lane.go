@@ -41,12 +41,12 @@ type lane struct {
 	fatal    error
 }
 
-func newLane(trial kernels.Trial, timed bool) (*lane, error) {
+func newLane(trial kernels.Trial, timed bool) *lane {
 	l := &lane{trial: trial, failures: bench.Failures{Classes: map[string]int64{}}}
 	if timed {
 		l.latency = hdrhistogram.New(lowest, highest, digits)
 	}
-	return l, nil
+	return l
 }
 
 // run works for one slice. The end of one operation is the start of the next, so that the

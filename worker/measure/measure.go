@@ -114,11 +114,7 @@ func (s *session) open(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open lane %d of %d: %w", i+1, n, err)
 		}
-		l, err := newLane(trial, !s.info.Batched)
-		if err != nil {
-			return errors.Join(err, trial.Close())
-		}
-		s.lanes = append(s.lanes, l)
+		s.lanes = append(s.lanes, newLane(trial, !s.info.Batched))
 		if i == 0 {
 			s.began = time.Now().UTC()
 		}

@@ -124,8 +124,8 @@ func TestSlicesAndWarmup(t *testing.T) {
 	if h.TotalCount() != ops {
 		t.Errorf("the histogram holds %d operations, the slices %d: the warm-up must be apart", h.TotalCount(), ops)
 	}
-	if min := time.Duration(h.Min()); min < 1990*time.Microsecond {
-		t.Errorf("an operation that sleeps 2 ms is said to take %s", min)
+	if least := time.Duration(h.Min()); least < 1990*time.Microsecond {
+		t.Errorf("an operation that sleeps 2 ms is said to take %s", least)
 	}
 	if f.opened.Load() != f.closed.Load() || f.checks.Load() != 2 {
 		t.Errorf("opened %d, closed %d, checked %d times; want equal, and 2", f.opened.Load(), f.closed.Load(), f.checks.Load())
