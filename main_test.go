@@ -126,6 +126,7 @@ func begin(tb testing.TB, args ...string) *process {
 
 // lockOf gives each test a lock of its own, so that tests can measure side by side.
 func lockOf(tb testing.TB) string {
+	tb.Helper()
 	name, _, _ := strings.Cut(tb.Name(), "/")
 	return filepath.Join(os.TempDir(), fmt.Sprintf("benchd-%s-%d.lock", name, os.Getpid()))
 }
@@ -264,12 +265,10 @@ func reaches(tb testing.TB, c *client.Client, id string, state bench.State, d ti
 }
 
 // measuring waits until a run's trial is at work in its child.
-func measuring(tb testing.TB, c *client.Client, id string) bench.Run {
+func measuring(tb testing.TB, c *client.Client, id string) {
 	tb.Helper()
-	var run bench.Run
 	within(tb, 30*time.Second, "the trial measures", func() bool {
-		var err error
-		run, err = c.Run(tb.Context(), id)
+		run, err := c.Run(tb.Context(), id)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -280,7 +279,6 @@ func measuring(tb testing.TB, c *client.Client, id string) bench.Run {
 		}
 		return false
 	})
-	return run
 }
 
 func containsAll(s string, parts ...string) bool {

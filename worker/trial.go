@@ -122,7 +122,7 @@ func (w *Worker) fork(ctx context.Context, a *assembly, n int, lock *child.Lock,
 // server starts the server child and waits until it listens.
 func (w *Worker) server(ctx context.Context, job child.Job, lock *child.Lock) (*child.Process, string, error) {
 	job.Role = child.Server
-	p, err := w.starter.Start(job, lock)
+	p, err := w.starter.Start(ctx, job, lock)
 	if err != nil {
 		return nil, "", err
 	}
@@ -147,7 +147,7 @@ func (w *Worker) server(ctx context.Context, job child.Job, lock *child.Lock) (*
 
 // client runs the measuring child to its end and keeps its record.
 func (w *Worker) client(ctx context.Context, a *assembly, job child.Job, lock *child.Lock, show *phases) error {
-	p, err := w.starter.Start(job, lock)
+	p, err := w.starter.Start(ctx, job, lock)
 	if err != nil {
 		return err
 	}

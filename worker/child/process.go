@@ -41,9 +41,9 @@ const maxLine = 64 << 20
 // sees the starter's environment and where temporary files go, and nothing of the
 // operator's, so that no secret and no setting of the runtime travels into what is measured.
 // It has a process group of its own, and dies with this process.
-func (s Starter) Start(job Job, lock *Lock) (*Process, error) {
-	// The child's end is the caller's to ask for: by Stop or Kill, which also reap it.
-	cmd := exec.CommandContext(context.Background(), s.Exe, Arg)
+func (s Starter) Start(ctx context.Context, job Job, lock *Lock) (*Process, error) {
+	// Its end is the caller's to ask for, by Stop or Kill, which also reap it.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), s.Exe, Arg)
 	cmd.Env = append([]string{"TMPDIR=" + os.TempDir()}, s.Env...)
 	cmd.Dir = os.TempDir()
 	isolate(cmd)
