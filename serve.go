@@ -56,7 +56,7 @@ func (f workerFlags) name() (string, error) {
 }
 
 func (f workerFlags) limits() bench.Limits {
-	l := bench.DefaultLimits(runtime.NumCPU())
+	l := bench.DefaultLimits(runtime.NumCPU()) // threads on CPUs that the worker may use
 	l.Clients, l.TrialTime, l.Bytes = f.Clients, bench.Duration(f.TrialTime), f.Bytes
 	return l
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
+	"os"
 	"runtime"
 	"time"
 
@@ -47,6 +48,15 @@ func Read(ctx context.Context, o Options) bench.HostSnapshot {
 	s.Volatile.At = now().UTC()
 	s.Fingerprint = Fingerprint(s.Facts)
 	return s
+}
+
+// CPUs is the number of the host's logical CPUs that are online, whichever of them this
+// process may use.
+func CPUs() int {
+	if n := (tree{files: os.DirFS("/")}).online(nil); n > 0 {
+		return n
+	}
+	return runtime.NumCPU()
 }
 
 // Fingerprint hashes facts to 16 hexadecimal digits: the first eight bytes of the SHA-256 of

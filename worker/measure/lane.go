@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -182,6 +181,3 @@ func (s *session) count() kernels.Work {
 	}
 	return kernels.Work{}
 }
-
-// cpus is the number of logical CPUs of the host that this process may use or not.
-func cpus() int { return runtime.NumCPU() }

@@ -131,7 +131,7 @@ func (s *session) cpu(measured []slice) bench.CPU {
 		v := used / elapsed
 		return &v
 	}
-	cpu := bench.CPU{Client: share(client, true), Server: share(server, haveServer), System: share(system/float64(cpus()), haveSystem)}
+	cpu := bench.CPU{Client: share(client, true), Server: share(server, haveServer), System: share(system/float64(host.CPUs()), haveSystem)}
 	reasons := s.Meter.Reasons()
 	var why []error
 	for _, name := range []string{host.ServerReason, host.SystemReason} {
