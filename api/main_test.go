@@ -74,15 +74,16 @@ type service struct {
 	redis  *embedded.Redis
 	server *api.Server
 	log    *strings.Builder
+	path   string // of the database
 }
 
 // start starts a service; change may alter what it is made of.
 func start(t testing.TB, change ...func(*api.Config)) *service {
 	t.Helper()
-	s := &service{t: t, log: new(strings.Builder)}
+	s := &service{t: t, log: new(strings.Builder), path: filepath.Join(t.TempDir(), "benchd.db")}
 	logger := slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil))
 	var err error
-	if s.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "benchd.db"), logger); err != nil {
+	if s.store, err = store.Open(t.Context(), s.path, logger); err != nil {
 		t.Fatal(err)
 	}
 	if s.redis, err = embedded.Start(context.WithoutCancel(t.Context())); err != nil {

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchd/api/store"
 	"benchd/worker/bench"
 )
 
@@ -87,6 +90,31 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	if n := s.stored(); n != 2 {
 		t.Errorf("%d runs are stored, not 2", n)
+	}
+}
+
+// TestIdempotencyKeyAtOnce: requests with one key that arrive together make one run.
+func TestIdempotencyKeyAtOnce(t *testing.T) {
+	s := start(t)
+	ids := make(chan string, 8)
+	for range cap(ids) {
+		go func() {
+			var run bench.Run
+			a := s.ask(http.MethodPost, "/v1/runs", simple, with("Idempotency-Key", "together"))
+			if err := json.Unmarshal(a.body, &run); err != nil {
+				t.Error(err)
+			}
+			ids <- run.ID
+		}()
+	}
+	first := <-ids
+	for range cap(ids) - 1 {
+		if id := <-ids; id != first || id == "" {
+			t.Errorf("runs %q and %q", first, id)
+		}
+	}
+	if n := s.stored(); n != 1 {
+		t.Errorf("%d runs are stored, not 1", n)
 	}
 }
 
@@ -208,6 +236,36 @@ func TestWait(t *testing.T) {
 	s.finish(run, bench.Succeeded)
 	if r := receive(waiting()); r.State != bench.Succeeded || r.Progress.Percent != 100 {
 		t.Errorf("a final run: state %s, progress %+v", r.State, r.Progress)
+	}
+}
+
+// TestWaitSeesOtherProcesses: what another process writes into the same store ends a wait
+// too.
+func TestWaitSeesOtherProcesses(t *testing.T) {
+	s := start(t)
+	run := s.post(simple)
+	done := make(chan bench.Run, 1)
+	go func() {
+		done <- read[bench.Run](t, s.ask(http.MethodGet, "/v1/runs/"+run.ID+"?wait=60s", ""), http.StatusOK)
+	}()
+	time.Sleep(50 * time.Millisecond)
+	other, err := store.Open(t.Context(), s.path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.CancelRun(t.Context(), run.ID, bench.CancelAsked); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case r := <-done:
+		if r.State != bench.Canceled {
+			t.Errorf("state %s", r.State)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the wait goes on")
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

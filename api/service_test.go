@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -321,5 +322,49 @@ func TestClientGone(t *testing.T) {
 	}
 	if log := s.log.String(); strings.Contains(log, "level=ERROR") {
 		t.Errorf("the log: %s", log)
+	}
+}
+
+// TestServe: a server that shall end lets a request under way finish and returns nil.
+func TestServe(t *testing.T) {
+	s := start(t)
+	run := s.post(simple)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.server.Serve(ctx, l) }()
+	url := "http://" + l.Addr().String() + "/v1/runs/" + run.ID
+	transport := new(http.Transport)
+	client := &http.Client{Transport: transport}
+	answered := make(chan int, 1)
+	go func() {
+		res, err := client.Get(url + "?wait=60s")
+		if err != nil {
+			t.Error(err)
+			answered <- 0
+			return
+		}
+		res.Body.Close()
+		answered <- res.StatusCode
+	}()
+	time.Sleep(100 * time.Millisecond)
+	cancel()
+	select {
+	case err := <-served:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server does not end")
+	}
+	if status := <-answered; status != http.StatusOK {
+		t.Errorf("the request under way got status %d", status)
+	}
+	transport.CloseIdleConnections()
+	if err := s.server.Serve(t.Context(), l); err == nil {
+		t.Error("a closed listener was served")
 	}
 }
