@@ -36,9 +36,7 @@ func open(t *testing.T, r *queuetest.Redis) *queue.Queue {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := q.Close(); err != nil {
-			t.Error(err)
-		}
+		succeed(t, q.Close())
 	})
 	return q
 }
@@ -61,6 +59,14 @@ func within(t *testing.T, d time.Duration, what string, ok func() bool) {
 	t.Fatalf("after %s: %s", d, what)
 }
 
+// succeed fails the test when there is an error.
+func succeed(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func must[T any](v T, err error) func(t *testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -74,6 +80,7 @@ func must[T any](v T, err error) func(t *testing.T) T {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	closed := func(t *testing.T) string {
+		t.Helper()
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -83,24 +90,28 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	rows := []struct {
 		name string
-		url  func(t *testing.T) string
+		url  string // or else a server with this info
+		info string
 		kind bench.Kind
 		want string
 	}{
-		{"nothing listens", closed, bench.Unavailable, "cannot be reached"},
-		{"not a URL of Redis", func(*testing.T) string { return "http://user:secret@127.0.0.1" }, bench.Invalid, "must read redis://"},
-		{"unreadable, and a password in it", func(*testing.T) string { return "redis://user:secret@127.0.0.1:x" }, bench.Invalid, "must read redis://"},
-		{"no host", func(*testing.T) string { return "127.0.0.1:6379" }, bench.Invalid, "must read redis://"},
-		{"bad database", func(*testing.T) string { return "redis://127.0.0.1/one" }, bench.Invalid, "invalid database number"},
-		{"too old", func(t *testing.T) string { return fake(t, "redis_version:6.0.16\r\nmaxmemory_policy:noeviction") }, bench.Unavailable, "is version 6.0.16; 6.2 or newer is needed"},
-		{"far too old", func(t *testing.T) string { return fake(t, "redis_version:5.2.1\r\nmaxmemory_policy:noeviction") }, bench.Unavailable, "is version 5.2.1"},
-		{"no version", func(t *testing.T) string { return fake(t, "maxmemory_policy:noeviction") }, bench.Unavailable, "does not tell its Redis version"},
-		{"evicts", func(t *testing.T) string { return fake(t, "redis_version:7.0.15\r\nmaxmemory_policy:volatile-ttl") }, bench.Unavailable, `maxmemory-policy is "volatile-ttl"`},
+		{"nothing listens", closed(t), "", bench.Unavailable, "cannot be reached"},
+		{"not a URL of Redis", "http://user:secret@127.0.0.1", "", bench.Invalid, "must read redis://"},
+		{"unreadable, and a password in it", "redis://user:secret@127.0.0.1:x", "", bench.Invalid, "must read redis://"},
+		{"no host", "127.0.0.1:6379", "", bench.Invalid, "must read redis://"},
+		{"bad database", "redis://127.0.0.1/one", "", bench.Invalid, "invalid database number"},
+		{"too old", "", "redis_version:6.0.16\r\nmaxmemory_policy:noeviction", bench.Unavailable, "is version 6.0.16; 6.2 or newer is needed"},
+		{"far too old", "", "redis_version:5.2.1\r\nmaxmemory_policy:noeviction", bench.Unavailable, "is version 5.2.1"},
+		{"no version", "", "maxmemory_policy:noeviction", bench.Unavailable, "does not tell its Redis version"},
+		{"evicts", "", "redis_version:7.0.15\r\nmaxmemory_policy:volatile-ttl", bench.Unavailable, `maxmemory-policy is "volatile-ttl"`},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := queue.Open(t.Context(), queue.Options{URL: row.url(t), Logger: quiet()})
+			if row.url == "" {
+				row.url = fake(t, row.info)
+			}
+			_, err := queue.Open(t.Context(), queue.Options{URL: row.url, Logger: quiet()})
 			e := bench.AsError(err)
 			if e == nil || e.Kind != row.kind || !strings.Contains(e.Message, row.want) {
 				t.Errorf("got %#v, want kind %s and %q", err, row.kind, row.want)
@@ -119,14 +130,13 @@ func TestOpenTakesNewVersions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", v, err)
 		}
-		if err := q.Close(); err != nil {
-			t.Error(err)
-		}
+		succeed(t, q.Close())
 	}
 }
 
 // fake is a server that answers PING and INFO only.
 func fake(t *testing.T, info string) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -210,9 +220,7 @@ func TestOrdersAreThereOnce(t *testing.T) {
 			q, ctx := open(t, r), t.Context()
 			o := order("t1", 1)
 			for range 2 {
-				if err := q.Enqueue(ctx, o); err != nil {
-					t.Fatal(err)
-				}
+				succeed(t, q.Enqueue(ctx, o))
 			}
 			if d := must(q.Depth(ctx))(t)["run.blue"]; d.Pending != 1 || d.Oldest <= 0 {
 				t.Errorf("depth %+v, want one that waits", d)
@@ -223,14 +231,25 @@ func TestOrdersAreThereOnce(t *testing.T) {
 			if !must(q.Remove(ctx, o))(t) || must(q.Remove(ctx, o))(t) || must(q.Queued(ctx, o))(t) {
 				t.Error("an order can be removed once, and is gone then")
 			}
-			// Emptied, then used again by the same process.
+		})
+	}
+}
+
+// TestOrdersAfterRedisWasEmptied uses Redis again from the same process.
+func TestOrdersAfterRedisWasEmptied(t *testing.T) {
+	t.Parallel()
+	for name, start := range queuetest.Kinds(os.Getenv) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t)
+			q, ctx := open(t, r), t.Context()
+			o := order("t1", 1)
+			succeed(t, q.Enqueue(ctx, o))
 			r.Do(t, "FLUSHALL")
 			if must(q.Queued(ctx, o))(t) || must(q.Remove(ctx, o))(t) {
 				t.Error("nothing is queued in an empty Redis")
 			}
-			if err := q.Enqueue(ctx, o); err != nil {
-				t.Fatal(err)
-			}
+			succeed(t, q.Enqueue(ctx, o))
 			if !must(q.Queued(ctx, o))(t) {
 				t.Error("the order is not found after Redis was emptied and it was queued again")
 			}
@@ -260,30 +279,37 @@ func TestAnOrderStartsOnce(t *testing.T) {
 				{"queued again", 3, false, true},
 				{"the store knows of more", 7, false, true},
 				{"an order that was overtaken", 5, false, false},
-				{"an order that was overtaken is taken back", 5, true, false},
+				{"an order that was overtaken is taken back", 5, true, true},
 			}
 			if must(q.Started(ctx, order("t", 1)))(t) {
 				t.Error("not started yet")
 			}
 			for _, s := range steps {
-				if s.takeBack {
-					if ok := must(q.TakeBack(ctx, order("t", s.order)))(t); ok != s.ok {
-						t.Errorf("%s: %v", s.name, ok)
-					}
-					continue
-				}
-				n, err := q.Start(ctx, order("t", s.order))
-				if s.ok && (err != nil || n != s.order) || !s.ok && !errors.Is(err, queue.ErrStarted) {
-					t.Errorf("%s: %d, %v", s.name, n, err)
+				if ok := must(claim(ctx, q, order("t", s.order), s.takeBack))(t); ok != s.ok {
+					t.Errorf("%s: %v", s.name, ok)
 				}
 			}
-			for n, want := range map[int]bool{1: true, 2: false, 3: true, 4: false} {
-				if got := must(q.Started(ctx, order("t", n)))(t); got != want {
-					t.Errorf("order %d was started: %v", n, got)
-				}
+			var started []bool
+			for n := range 5 {
+				started = append(started, must(q.Started(ctx, order("t", n)))(t))
+			}
+			if d := cmp.Diff([]bool{false, true, false, true, false}, started); d != "" {
+				t.Errorf("orders that were started, from 0: %s", d)
 			}
 		})
 	}
+}
+
+// claim starts an order or takes it back, and says whether that was allowed.
+func claim(ctx context.Context, q *queue.Queue, o bench.Order, takeBack bool) (bool, error) {
+	if takeBack {
+		return q.TakeBack(ctx, o)
+	}
+	attempt, err := q.Start(ctx, o)
+	if errors.Is(err, queue.ErrStarted) {
+		return false, nil
+	}
+	return attempt == o.Attempt, err
 }
 
 func TestCancelReasons(t *testing.T) {
@@ -302,9 +328,7 @@ func TestCancelReasons(t *testing.T) {
 				{bench.CancelLost, bench.CancelLost},     // lost is stronger
 				{bench.CancelAsked, bench.CancelLost},
 			} {
-				if err := q.Cancel(ctx, "blue", "t", s.reason); err != nil {
-					t.Fatal(err)
-				}
+				succeed(t, q.Cancel(ctx, "blue", "t", s.reason))
 				if got, yes, err := q.Canceled(ctx, "t"); !yes || err != nil || got != s.want {
 					t.Errorf("after %s: %s %v %v, want %s", s.reason, got, yes, err, s.want)
 				}
@@ -323,9 +347,7 @@ func TestCancelWakesTheHost(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			wake := q.CancelWakeups(ctx, "blue")
 			within(t, 5*time.Second, "no wake-up came", func() bool {
-				if err := q.Cancel(ctx, "blue", "t", bench.CancelAsked); err != nil {
-					t.Fatal(err)
-				}
+				succeed(t, q.Cancel(ctx, "blue", "t", bench.CancelAsked))
 				select {
 				case got := <-wake:
 					return got == "t"
@@ -360,12 +382,8 @@ func TestBeatsVanish(t *testing.T) {
 				Host: "blue", Instance: "i1", At: time.Now().UTC().Round(0), Labels: map[string]string{"zone": "a"},
 				Outbox: []string{"t9"}, Running: &bench.RunningTrial{Run: "r", Trial: "t", Attempt: 2},
 			}
-			if err := q.Beat(ctx, b, time.Second); err != nil {
-				t.Fatal(err)
-			}
-			if err := q.Beat(ctx, bench.Beat{Host: "red"}, time.Minute); err != nil {
-				t.Fatal(err)
-			}
+			succeed(t, q.Beat(ctx, b, time.Second))
+			succeed(t, q.Beat(ctx, bench.Beat{Host: "red"}, time.Minute))
 			for _, got := range must(q.Beats(ctx))(t) {
 				if d := cmp.Diff(b, got); got.Host == "blue" && d != "" {
 					t.Error(d)
@@ -390,9 +408,7 @@ func TestPhases(t *testing.T) {
 			r := start(t)
 			q, ctx := open(t, r), t.Context()
 			p := bench.Phase{Name: "measure", Fork: 1, Forks: 3, Percent: 12.5}
-			if err := q.SetPhase(ctx, "t1", p); err != nil {
-				t.Fatal(err)
-			}
+			succeed(t, q.SetPhase(ctx, "t1", p))
 			got := must(q.Phases(ctx, []string{"t0", "t1"}))(t)
 			if d := cmp.Diff(map[string]bench.Phase{"t1": p}, got); d != "" {
 				t.Error(d)

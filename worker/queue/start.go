@@ -16,8 +16,12 @@ import (
 // only the first delivery counts.
 var ErrStarted = errors.New("the order was started before or taken back")
 
-// void stands for the caller in an order that was taken back.
-const void = "void"
+// Who has an order that no worker started: the collector took it back, or a later order of
+// the trial was claimed before it.
+const (
+	void      = "void"
+	overtaken = "later"
+)
 
 // claimScript gives an order to the first who claims it: a worker that starts it, or the
 // collector that takes it back. The hash of a trial holds the highest order claimed and who
@@ -61,14 +65,14 @@ func (q *Queue) Start(ctx context.Context, o bench.Order) (attempt int, err erro
 }
 
 // TakeBack makes sure that an order will never be started, wherever its task is on its way.
-// It returns false when a worker has started it, or a later one. The collector takes an order
-// back before it queues the trial again: no trial is measured twice.
+// It returns false when a worker has started it. The collector takes an order back before it
+// queues the trial again: no trial is measured twice.
 func (q *Queue) TakeBack(ctx context.Context, o bench.Order) (bool, error) {
 	owner, err := q.claim(ctx, o, void)
 	if err != nil {
 		return false, fmt.Errorf("take back order %s: %w", orderID(o), err)
 	}
-	return owner == void, nil
+	return owner == void || owner == overtaken, nil
 }
 
 // Started tells whether a worker has started the order.

@@ -39,6 +39,7 @@ func TestOpenOverTLSWithAUser(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			q, err := queue.Open(t.Context(), queue.Options{URL: row.url, Logger: quiet()})
 			if err == nil {
 				defer q.Close()

@@ -39,9 +39,7 @@ func work(t *testing.T, q *queue.Queue, handle func(context.Context, bench.Order
 func enqueue(t *testing.T, q *queue.Queue, orders ...bench.Order) {
 	t.Helper()
 	for _, o := range orders {
-		if err := q.Enqueue(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		succeed(t, q.Enqueue(t.Context(), o))
 	}
 }
 
@@ -266,9 +264,7 @@ func TestWorkWhenRedisGoesAway(t *testing.T) {
 	}
 	within(t, 20*time.Second, "no order is taken after Redis came back", func() bool { return len(seen.get()) == 4 })
 	within(t, 20*time.Second, "no wake-up comes after Redis came back", func() bool {
-		if err := q.Cancel(ctx, "blue", "t", bench.CancelAsked); err != nil {
-			t.Fatal(err)
-		}
+		succeed(t, q.Cancel(ctx, "blue", "t", bench.CancelAsked))
 		select {
 		case <-wake:
 			return true
