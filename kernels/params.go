@@ -3,7 +3,6 @@ package kernels
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -68,8 +67,14 @@ func (p Params) String() string {
 // MarshalJSON writes integers as numbers, "true" and "false" as bools, the rest as strings,
 // sorted by name. It is written out, since a run that is shown holds hundreds of values.
 func (p Params) MarshalJSON() ([]byte, error) {
+	var few [8]string // most kernels have no more, and they stay off the heap
+	names := few[:0]
+	for name := range p {
+		names = append(names, name)
+	}
+	slices.Sort(names)
 	b := append(make([]byte, 0, 32*len(p)+2), '{')
-	for i, name := range slices.Sorted(maps.Keys(p)) {
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
