@@ -33,7 +33,7 @@ var badRequests = []struct {
 	{"unknown field", `{"suit":"quick"}`, 422, "unknown_field", "/suit", "allowed are cases, hosts, labels, plan, suite, timeout"},
 	{"unknown field of the plan", `{"suite":"quick","plan":{"fork":1}}`, 422, "unknown_field", "/plan/fork", "allowed are confidence, forks"},
 	{"unknown kernel", `{"cases":[{"kernel":"scimark.ftt"}]}`, 422, "unknown_kernel", "/cases/0/kernel", "scimark.fft, scimark.lu, soap.echo, scimark, soap"},
-	{"unknown parameter", `{"cases":[{"kernel":"soap.echo","params":{"modle":"dom"}}]}`, 422, "unknown_param", "/cases/0/params/modle", "allowed are model, size, clients, keepalive"},
+	{"unknown parameter", `{"cases":[{"kernel":"soap.echo","params":{"colour":"dom"}}]}`, 422, "unknown_param", "/cases/0/params/colour", "allowed are model, size, clients, keepalive"},
 	{"unknown value", `{"cases":[{"kernel":"soap.echo","params":{"model":"sax"}}]}`, 422, "unknown_value", "/cases/0/params/model", "stream or dom"},
 	{"unknown host", `{"cases":[{"kernel":"soap.echo"}],"hosts":{"names":["blue","grey"]}}`, 422, "unknown_host", "/hosts/names/1", "known are blue, green"},
 	{"unknown suite", `{"suite":"quik"}`, 422, "unknown_suite", "/suite", "quick, full"},

@@ -28,50 +28,66 @@ func FuzzPostRun(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	s := start(f)
-	post := func(body []byte) *httptest.ResponseRecorder {
-		w := httptest.NewRecorder()
-		r := httptest.NewRequest(http.MethodPost, "/v1/runs", bytes.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-		s.server.ServeHTTP(w, r)
-		return w
-	}
-	count := func(t *testing.T) int64 {
-		t.Helper()
-		counts, _, err := s.store.Counts(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return counts[bench.Queued]
-	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		before := count(t)
-		w := post(body)
+		before := s.queued(t)
+		w := s.postDirectly(body)
 		if w.Code != http.StatusAccepted {
-			var p bench.Problem
-			if w.Code < 400 || w.Code >= 500 || json.Unmarshal(w.Body.Bytes(), &p) != nil || p.Code == "" || p.Detail == "" {
-				t.Fatalf("status %d: %s", w.Code, w.Body)
-			}
-			if n := count(t); n != before {
-				t.Fatalf("refused with %s and stored", p.Code)
+			refused(t, w)
+			if n := s.queued(t); n != before {
+				t.Fatalf("refused with %s and stored", w.Body)
 			}
 			return
 		}
-		var first, second bench.Run
-		if err := json.Unmarshal(w.Body.Bytes(), &first); err != nil || len(first.Trials) == 0 || len(first.Trials) > bench.MaxTrials {
-			t.Fatalf("%d trials, error %v", len(first.Trials), err)
-		}
+		first := taken(t, body, w)
 		again, err := json.Marshal(first.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w = post(again); w.Code != http.StatusAccepted {
-			t.Fatalf("%s was taken and shown as %s, which is refused: %s", body, again, w.Body)
-		}
-		if err := json.Unmarshal(w.Body.Bytes(), &second); err != nil {
-			t.Fatal(err)
-		}
+		second := taken(t, again, s.postDirectly(again))
 		if d := cmp.Diff(first.Spec, second.Spec); d != "" || len(first.Trials) != len(second.Trials) {
-			t.Fatalf("posted again, %d and %d trials:\n%s", len(first.Trials), len(second.Trials), d)
+			t.Fatalf("%s posted again, %d and %d trials:\n%s", again, len(first.Trials), len(second.Trials), d)
 		}
 	})
+}
+
+// postDirectly posts without a connection between, since fuzzing posts a lot.
+func (s *service) postDirectly(body []byte) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "/v1/runs", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	s.server.ServeHTTP(w, r)
+	return w
+}
+
+// queued counts the runs that wait.
+func (s *service) queued(t *testing.T) int64 {
+	t.Helper()
+	counts, _, err := s.store.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts[bench.Queued]
+}
+
+// refused checks a problem of the client's making.
+func refused(t *testing.T, w *httptest.ResponseRecorder) {
+	t.Helper()
+	var p bench.Problem
+	err := json.Unmarshal(w.Body.Bytes(), &p)
+	if w.Code < 400 || w.Code >= 500 || err != nil || p.Code == "" || p.Detail == "" {
+		t.Fatalf("status %d, error %v: %s", w.Code, err, w.Body)
+	}
+}
+
+// taken checks a run that was taken and gives it.
+func taken(t *testing.T, body []byte, w *httptest.ResponseRecorder) bench.Run {
+	t.Helper()
+	var run bench.Run
+	if w.Code != http.StatusAccepted {
+		t.Fatalf("%s: status %d: %s", body, w.Code, w.Body)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &run); err != nil || len(run.Trials) == 0 || len(run.Trials) > bench.MaxTrials {
+		t.Fatalf("%s: %d trials, error %v", body, len(run.Trials), err)
+	}
+	return run
 }

@@ -78,19 +78,19 @@ type service struct {
 }
 
 // start starts a service; change may alter what it is made of.
-func start(t testing.TB, change ...func(*api.Config)) *service {
-	t.Helper()
-	s := &service{t: t, log: new(strings.Builder), path: filepath.Join(t.TempDir(), "benchd.db")}
+func start(tb testing.TB, change ...func(*api.Config)) *service {
+	tb.Helper()
+	s := &service{t: tb, log: new(strings.Builder), path: filepath.Join(tb.TempDir(), "benchd.db")}
 	logger := slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil))
 	var err error
-	if s.store, err = store.Open(t.Context(), s.path, logger); err != nil {
-		t.Fatal(err)
+	if s.store, err = store.Open(tb.Context(), s.path, logger); err != nil {
+		tb.Fatal(err)
 	}
-	if s.redis, err = embedded.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
+	if s.redis, err = embedded.Start(context.WithoutCancel(tb.Context())); err != nil {
+		tb.Fatal(err)
 	}
-	if s.queue, err = queue.Open(t.Context(), queue.Options{URL: s.redis.URL(), Logger: logger, Embedded: true}); err != nil {
-		t.Fatal(err)
+	if s.queue, err = queue.Open(tb.Context(), queue.Options{URL: s.redis.URL(), Logger: logger, Embedded: true}); err != nil {
+		tb.Fatal(err)
 	}
 	c := api.Config{
 		Runs: s.store, Results: s.store, Hosts: s.store, Watch: s.store, Count: s.store, Queue: s.queue,
@@ -103,7 +103,7 @@ func start(t testing.TB, change ...func(*api.Config)) *service {
 	s.Server = httptest.NewUnstartedServer(s.server)
 	s.Config = s.server.HTTPServer()
 	s.Start()
-	t.Cleanup(s.stop)
+	tb.Cleanup(s.stop)
 	return s
 }
 
@@ -135,29 +135,29 @@ type answer struct {
 	body []byte
 }
 
-func (a answer) problem(t testing.TB) bench.Problem {
-	t.Helper()
+func (a answer) problem(tb testing.TB) bench.Problem {
+	tb.Helper()
 	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
-		t.Errorf("a failure of type %q: %s", got, a.body)
+		tb.Errorf("a failure of type %q: %s", got, a.body)
 	}
 	var p bench.Problem
 	if err := json.Unmarshal(a.body, &p); err != nil {
-		t.Fatalf("a problem that is no JSON: %v: %s", err, a.body)
+		tb.Fatalf("a problem that is no JSON: %v: %s", err, a.body)
 	}
 	if p.Status != a.StatusCode || p.Title == "" || p.Detail == "" || p.Type != "about:blank" {
-		t.Errorf("status %d came with the problem %+v", a.StatusCode, p)
+		tb.Errorf("status %d came with the problem %+v", a.StatusCode, p)
 	}
 	return p
 }
 
-func read[T any](t testing.TB, a answer, status int) T {
-	t.Helper()
+func read[T any](tb testing.TB, a answer, status int) T {
+	tb.Helper()
 	var v T
 	if a.StatusCode != status {
-		t.Fatalf("status %d, not %d: %s", a.StatusCode, status, a.body)
+		tb.Fatalf("status %d, not %d: %s", a.StatusCode, status, a.body)
 	}
 	if err := json.Unmarshal(a.body, &v); err != nil {
-		t.Fatalf("%v: %s", err, a.body)
+		tb.Fatalf("%v: %s", err, a.body)
 	}
 	return v
 }
@@ -275,38 +275,38 @@ func undescribed(r *http.Request, a answer) bool {
 
 // checkDocument replays an answer against the OpenAPI document, and the request too where
 // it was taken.
-func checkDocument(t testing.TB, r *http.Request, a answer) {
-	t.Helper()
+func checkDocument(tb testing.TB, r *http.Request, a answer) {
+	tb.Helper()
 	if undescribed(r, a) {
 		return
 	}
 	v, err := document()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	res := *a.Response
 	res.Body = io.NopCloser(strings.NewReader(string(a.body)))
 	req := r.Clone(context.Background())
 	ok, wrong := v.ValidateHttpResponse(req, &res)
-	if ok && a.StatusCode < http.StatusBadRequest && replayable(t, req, r) {
+	if ok && a.StatusCode < http.StatusBadRequest && replayable(tb, req, r) {
 		ok, wrong = v.ValidateHttpRequest(req)
 	}
 	if ok {
 		return
 	}
 	for _, w := range wrong {
-		t.Errorf("%s %s: the document says otherwise: %s: %s", r.Method, r.URL, w.Message, w.Reason)
+		tb.Errorf("%s %s: the document says otherwise: %s: %s", r.Method, r.URL, w.Message, w.Reason)
 		for _, s := range w.SchemaValidationErrors {
-			t.Errorf("  %s: %s", s.FieldPath, s.Reason)
+			tb.Errorf("  %s: %s", s.FieldPath, s.Reason)
 		}
 	}
-	t.Logf("the answer: %s", a.body)
+	tb.Logf("the answer: %s", a.body)
 }
 
 // replayable gives a copy of a request its body again. A body in chunks is gone, and one
 // without a type is taken though the document asks for a type.
-func replayable(t testing.TB, again, sent *http.Request) bool {
-	t.Helper()
+func replayable(tb testing.TB, again, sent *http.Request) bool {
+	tb.Helper()
 	if sent.Body == nil {
 		return true
 	}
@@ -315,7 +315,7 @@ func replayable(t testing.TB, again, sent *http.Request) bool {
 	}
 	var err error
 	if again.Body, err = sent.GetBody(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return true
 }

@@ -56,7 +56,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		s.config.Logger.Warn("some requests did not end in time and were cut off")
 		err = h.Close()
 	}
-	<-failed
+	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	if err != nil {
 		return fmt.Errorf("shut down HTTP on %s: %w", l.Addr(), err)
 	}

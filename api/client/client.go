@@ -58,23 +58,20 @@ func Status(err error) int {
 	return 0
 }
 
-// kinds is the way back from an HTTP status to a kind of error.
-var kinds = map[int]bench.Kind{
-	http.StatusBadRequest:            bench.Malformed,
-	http.StatusNotFound:              bench.NotFound,
-	http.StatusConflict:              bench.Conflict,
-	http.StatusRequestEntityTooLarge: bench.TooLarge,
-	http.StatusUnprocessableEntity:   bench.Invalid,
-	http.StatusBadGateway:            bench.Unavailable,
-	http.StatusServiceUnavailable:    bench.Unavailable,
-	http.StatusGatewayTimeout:        bench.Unavailable,
-}
-
-// kindOf gives the kind of error that a status stands for. What has no kind of its own is
-// the request's fault below 500 and the service's from there.
+// kindOf is the way back from an HTTP status to a kind of error. What has no kind of its own
+// is the request's fault below 500 and the service's from there.
 func kindOf(status int) bench.Kind {
-	if k, ok := kinds[status]; ok {
-		return k
+	switch status {
+	case http.StatusBadRequest:
+		return bench.Malformed
+	case http.StatusNotFound:
+		return bench.NotFound
+	case http.StatusConflict:
+		return bench.Conflict
+	case http.StatusRequestEntityTooLarge:
+		return bench.TooLarge
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return bench.Unavailable
 	}
 	if status < http.StatusInternalServerError {
 		return bench.Invalid

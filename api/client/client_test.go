@@ -80,8 +80,16 @@ func TestProblems(t *testing.T) {
 		status int
 		kind   bench.Kind
 	}{
-		{400, bench.Malformed}, {404, bench.NotFound}, {409, bench.Conflict}, {413, bench.TooLarge}, {422, bench.Invalid},
-		{403, bench.Invalid}, {406, bench.Invalid}, {415, bench.Invalid}, {500, bench.InternalKind}, {418, bench.Invalid},
+		{400, bench.Malformed},
+		{404, bench.NotFound},
+		{409, bench.Conflict},
+		{413, bench.TooLarge},
+		{422, bench.Invalid},
+		{403, bench.Invalid},
+		{406, bench.Invalid},
+		{415, bench.Invalid},
+		{500, bench.InternalKind},
+		{418, bench.Invalid},
 	} {
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			problem(w, row.status, `{"code":"a_code","detail":"a sentence","errors":[{"pointer":"/x","code":"c","message":"m","allowed":["y"]}]}`)

@@ -91,9 +91,11 @@ func header(description string) *openapi3.HeaderRef {
 	}}}
 }
 
-// requests are the schemas that a client sends. All of their fields may be left out, and no
+// asked tells the schemas that a client sends. All of their fields may be left out, and no
 // other field is taken.
-var requests = []string{"Spec", "CaseSpec", "HostSelector", "Plan"}
+func asked(name string) bool {
+	return name == "Spec" || name == "CaseSpec" || name == "HostSelector" || name == "Plan"
+}
 
 // finishSchema repairs what the way over Swagger 2.0 loses.
 func finishSchema(name string, s *openapi3.Schema) {
@@ -101,7 +103,7 @@ func finishSchema(name string, s *openapi3.Schema) {
 		return
 	}
 	s.Extensions = nil // swag's notes on Go constants, of no use outside of Go
-	if slices.Contains(requests, name) {
+	if asked(name) {
 		s.Required = nil
 		s.AdditionalProperties = openapi3.AdditionalProperties{Has: openapi3.Ptr(false)}
 	}

@@ -40,7 +40,7 @@ func TestDrift(t *testing.T) {
 }
 
 func TestEmptySchemas(t *testing.T) {
-	object := func() *openapi3.Schema { return openapi3.NewObjectSchema() }
+	object := openapi3.NewObjectSchema
 	for _, row := range []struct {
 		name   string
 		schema *openapi3.SchemaRef
