@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -122,24 +123,15 @@ func TestAReportThatCannotBeReadIsDropped(t *testing.T) {
 func TestSendRefusesAHugeReport(t *testing.T) {
 	t.Parallel()
 	q := open(t, queuetest.Embedded(t))
-	random := rand.New(rand.NewPCG(1, 2))
-	big := report("t", bench.Finished)
-	samples := make([]float64, 1<<20)
-	for i := range samples {
-		samples[i] = random.Float64()
+	huge := func(bytes int) bench.Report {
+		noise := make([]byte, bytes)
+		rand.NewChaCha8([32]byte{}).Read(noise)
+		r := report("t", bench.Finished)
+		r.Result.Latency = &bench.Latency{HDR: base64.StdEncoding.EncodeToString(noise)}
+		return r
 	}
-	big.Result.Forks = []bench.Fork{{Samples: samples}}
-	if err := q.Send(t.Context(), big); err != nil {
-		t.Fatalf("a million samples are allowed: %v", err)
-	}
-	big.Attempt = 2
-	big.Result.Forks = []bench.Fork{{Samples: samples}, {Samples: samples, Warmup: bench.Warmup{Samples: samples}}}
-	for i := range big.Result.Forks {
-		for j := range big.Result.Forks[i].Samples {
-			big.Result.Forks[i].Samples[j] = random.Float64()
-		}
-	}
-	if e := bench.AsError(q.Send(t.Context(), big)); e == nil || e.Kind != bench.TooLarge {
+	succeed(t, q.Send(t.Context(), huge(11<<20)))
+	if e := bench.AsError(q.Send(t.Context(), huge(17<<20))); e == nil || e.Kind != bench.TooLarge {
 		t.Errorf("got %v, want a refusal", e)
 	}
 }
