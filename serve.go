@@ -169,6 +169,7 @@ func (s service) openQueue(ctx context.Context, r *running) (*queue.Queue, error
 		r.close = append(r.close, closer(inside.Close))
 		o.URL, o.Embedded = inside.URL(), true
 	}
+	queue.RouteDriverLog(s.log)
 	q, err := queue.Open(ctx, o)
 	if err != nil {
 		return nil, err
