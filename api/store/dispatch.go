@@ -239,32 +239,17 @@ func (s *Store) MarkDispatched(ctx context.Context, orders []bench.Order) ([]ben
 	return marked, nil
 }
 
-// Undispatch takes trials back whose orders the queue lost: they can be dispatched again,
+// Requeue takes back the trials whose orders the queue lost: they can be dispatched again,
 // with a higher attempt, so that a report of the lost order is refused. One whose
-// cancellation was asked ends instead. Trials that started or ended meanwhile stay as they are.
-func (s *Store) Undispatch(ctx context.Context, trialIDs []string) error {
-	return s.write(ctx, "undispatch", func(t *tx) error {
-		for _, id := range trialIDs {
-			tr, err := t.trial(id)
-			if err == nil {
-				err = t.undispatch(tr)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Requeue is Undispatch for just these orders: a trial of which another collector has taken
-// back the same order, and maybe sent the next one, stays as it is.
+// cancellation was asked ends instead. Trials that started or ended meanwhile stay as they
+// are, and so does one of which another collector has taken back the same order, and maybe
+// sent the next.
 func (s *Store) Requeue(ctx context.Context, orders []bench.Order) error {
 	return s.write(ctx, "queue again", func(t *tx) error {
 		for _, o := range orders {
 			tr, err := t.trial(o.Trial)
 			if err == nil && tr.least == o.Attempt {
-				err = t.undispatch(tr)
+				err = t.requeue(tr)
 			}
 			if err != nil {
 				return err
@@ -274,8 +259,8 @@ func (s *Store) Requeue(ctx context.Context, orders []bench.Order) error {
 	})
 }
 
-// undispatch takes one trial back, unless it started or ended.
-func (t *tx) undispatch(tr trial) (err error) {
+// requeue takes one trial back, unless it started or ended.
+func (t *tx) requeue(tr trial) (err error) {
 	switch {
 	case !tr.sent || tr.started.Valid || tr.state.Final():
 	case tr.state == bench.Canceling:

@@ -33,7 +33,7 @@ func exercise(t *testing.T, s *store.Store) {
 	check(err)
 	_, err = s.Dispatched(ctx)
 	check(err)
-	check(s.Undispatch(ctx, []string{orders[1].Trial}))
+	check(s.Requeue(ctx, orders[1:2]))
 	report := bench.Report{Run: run.ID, Trial: orders[0].Trial, Attempt: 1, At: time.Now()}
 	check(s.RecordStarted(ctx, report))
 	_, err = s.Active(ctx)

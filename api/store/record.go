@@ -82,7 +82,7 @@ func (s *Store) EndTrial(ctx context.Context, trialID string, state bench.State,
 // CancelRun asks for the end of a run, or notes that its timeout passed. Trials that were
 // not dispatched end at once, canceled, or failed with run_timed_out; trials that run, or
 // whose order is in the queue and may start any moment, become canceling and end by their
-// report, by EndTrial or by Undispatch. To ask again changes nothing; a run that has ended
+// report, by EndTrial or by Requeue. To ask again changes nothing; a run that has ended
 // is a Conflict, final_state.
 func (s *Store) CancelRun(ctx context.Context, id string, reason bench.CancelReason) (bench.Run, error) {
 	if reason != bench.CancelAsked && reason != bench.CancelTimeout {

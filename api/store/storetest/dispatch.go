@@ -158,14 +158,18 @@ func testDispatchRace(t *testing.T, s *store.Store) {
 	}
 }
 
-func testUndispatch(t *testing.T, s *store.Store) {
+func testRequeue(t *testing.T, s *store.Store) {
 	host := newHost()
 	run := create(t, s, host, 4)
 	dispatch(t, s, host)
 	start(t, s, run, 1, 1)
 	finish(t, s, run, 2, 1, bench.Succeeded)
 	ids := []string{run.Trials[0].ID, run.Trials[1].ID, run.Trials[2].ID, run.Trials[3].ID}
-	if err := s.Undispatch(t.Context(), ids); err != nil {
+	var first []bench.Order
+	for _, id := range ids {
+		first = append(first, bench.Order{Trial: id, Attempt: 1})
+	}
+	if err := s.Requeue(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	orders, err := s.Undispatched(t.Context(), host, 100)

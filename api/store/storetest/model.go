@@ -45,7 +45,7 @@ func testModel(t *testing.T, s *store.Store) {
 			"create":   m.create,
 			"assign":   m.assign,
 			"dispatch": m.dispatch,
-			"lose":     m.undispatch,
+			"lose":     m.requeue,
 			"start":    m.start,
 			"finish":   m.finish,
 			"end":      m.end,
@@ -123,9 +123,9 @@ func (m *model) dispatch(t *rapid.T) {
 	}
 }
 
-func (m *model) undispatch(t *rapid.T) {
+func (m *model) requeue(t *rapid.T) {
 	r, i, tr := m.pick(t)
-	if err := m.store.Undispatch(t.Context(), []string{r.run.Trials[i].ID}); err != nil {
+	if err := m.store.Requeue(t.Context(), []bench.Order{{Trial: r.run.Trials[i].ID, Attempt: tr.least}}); err != nil {
 		t.Fatal(err)
 	}
 	switch {

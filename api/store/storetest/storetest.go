@@ -41,7 +41,7 @@ func Run(t *testing.T, open Open) {
 		{"Assign", testAssign},
 		{"Unassigned", testUnassigned},
 		{"Dispatch", testDispatch},
-		{"Undispatch", testUndispatch},
+		{"Requeue", testRequeue},
 		{"Active", testActive},
 		{"Result", testResult},
 		{"NotFinished", testNotFinished},

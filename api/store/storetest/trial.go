@@ -44,9 +44,9 @@ func dispatched(t *testing.T, s *store.Store, run bench.Run) {
 	}
 }
 
-func undispatched(t *testing.T, s *store.Store, run bench.Run) {
+func requeued(t *testing.T, s *store.Store, run bench.Run) {
 	t.Helper()
-	if err := s.Undispatch(t.Context(), []string{run.Trials[0].ID}); err != nil {
+	if err := s.Requeue(t.Context(), []bench.Order{{Trial: run.Trials[0].ID, Attempt: 1}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -84,14 +84,14 @@ func testTrial(t *testing.T, s *store.Store) {
 		{"lost", []deed{started(1), ended(bench.Lost, true)}, bench.Lost, bench.Lost, 1, "host_lost"},
 		{"result after lost", []deed{started(1), ended(bench.Lost, true), finished(1, bench.Succeeded, false)}, bench.Lost, bench.Lost, 1, "host_lost"},
 		{"lost after result", []deed{started(1), finished(1, bench.Succeeded, true), ended(bench.Lost, false)}, bench.Succeeded, bench.Succeeded, 1, ""},
-		{"order lost", []deed{dispatched, undispatched, dispatched}, bench.Queued, bench.Queued, 0, ""},
-		{"report of a lost order", []deed{dispatched, undispatched, started(1), finished(1, bench.Succeeded, false)}, bench.Queued, bench.Queued, 0, ""},
-		{"report of the order after it", []deed{dispatched, undispatched, started(2), finished(2, bench.Succeeded, true)}, bench.Succeeded, bench.Succeeded, 2, ""},
-		{"order lost after the start", []deed{dispatched, started(1), undispatched}, bench.Running, bench.Running, 1, ""},
+		{"order lost", []deed{dispatched, requeued, dispatched}, bench.Queued, bench.Queued, 0, ""},
+		{"report of a lost order", []deed{dispatched, requeued, started(1), finished(1, bench.Succeeded, false)}, bench.Queued, bench.Queued, 0, ""},
+		{"report of the order after it", []deed{dispatched, requeued, started(2), finished(2, bench.Succeeded, true)}, bench.Succeeded, bench.Succeeded, 2, ""},
+		{"order lost after the start", []deed{dispatched, started(1), requeued}, bench.Running, bench.Running, 1, ""},
 		{"canceled while it waits", []deed{canceled(bench.CancelAsked)}, bench.Canceled, bench.Canceled, 0, "canceled"},
 		{"canceled in the queue", []deed{dispatched, canceled(bench.CancelAsked)}, bench.Canceling, bench.Canceling, 0, ""},
 		{"canceled in the queue, then removed", []deed{dispatched, canceled(bench.CancelAsked), ended(bench.Canceled, true)}, bench.Canceled, bench.Canceled, 0, "host_lost"},
-		{"canceled in the queue, then lost with it", []deed{dispatched, canceled(bench.CancelAsked), undispatched}, bench.Canceled, bench.Canceled, 0, "canceled"},
+		{"canceled in the queue, then lost with it", []deed{dispatched, canceled(bench.CancelAsked), requeued}, bench.Canceled, bench.Canceled, 0, "canceled"},
 		{"canceled in the queue, then given up", []deed{dispatched, canceled(bench.CancelAsked), ended(bench.Lost, true)}, bench.Canceled, bench.Canceled, 0, "canceled"},
 		{"canceled in the queue, started all the same", []deed{dispatched, canceled(bench.CancelAsked), started(1)}, bench.Canceling, bench.Canceling, 1, ""},
 		{"canceled in the queue, started, host lost", []deed{dispatched, canceled(bench.CancelAsked), started(1), ended(bench.Lost, true)}, bench.Lost, bench.Lost, 1, "host_lost"},
@@ -202,7 +202,7 @@ func testUnknown(t *testing.T, s *store.Store) {
 		{"RecordStarted", "unknown_trial", func() error { return s.RecordStarted(ctx, report(run, 0, 1)) }},
 		{"RecordFinished", "unknown_trial", func() error { _, err := s.RecordFinished(ctx, finishedReport); return err }},
 		{"EndTrial", "unknown_trial", func() error { _, err := s.EndTrial(ctx, run.Trials[0].ID, bench.Lost, nil); return err }},
-		{"Undispatch", "unknown_trial", func() error { return s.Undispatch(ctx, []string{run.Trials[0].ID}) }},
+		{"Requeue", "unknown_trial", func() error { return s.Requeue(ctx, []bench.Order{{Trial: run.Trials[0].ID}}) }},
 		{"Host", "unknown_host", func() error { _, err := s.Host(ctx, "nobody"); return err }},
 	} {
 		t.Run(row.name, func(t *testing.T) { wantError(t, row.do(), bench.NotFound, row.code) })
