@@ -79,13 +79,17 @@ func (p Params) MarshalJSON() ([]byte, error) {
 			b = append(b, ',')
 		}
 		b = append(appendText(b, name), ':')
-		if v := p[name]; plainJSON(v) {
-			b = append(b, v...)
-		} else {
-			b = appendText(b, v)
-		}
+		b = AppendValue(b, p[name])
 	}
 	return append(b, '}'), nil
+}
+
+// AppendValue writes the text of one value as Params.MarshalJSON does.
+func AppendValue(b []byte, v string) []byte {
+	if plainJSON(v) {
+		return append(b, v...)
+	}
+	return appendText(b, v)
 }
 
 // plainJSON tells whether a value is written without quotes.

@@ -155,7 +155,7 @@ func (d *decoder) object(n node, read map[string]func(node)) {
 	}
 }
 
-func sortedNames(m map[string]any) []string {
+func sortedNames[T any](m map[string]T) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)

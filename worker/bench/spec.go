@@ -28,21 +28,35 @@ type CaseSpec struct {
 // Matrix holds the asked values of each parameter in canonical text.
 type Matrix map[string][]string
 
-// MarshalJSON writes a single value plainly and several as a list.
+// MarshalJSON writes a single value plainly and several as a list, sorted by name.
 func (m Matrix) MarshalJSON() ([]byte, error) {
-	out := make(map[string]any, len(m))
-	for name, values := range m {
-		list := make([]any, len(values))
-		for i, v := range values {
-			list[i] = plain(v)
+	b := []byte{'{'}
+	for i, name := range sortedNames(m) {
+		if i > 0 {
+			b = append(b, ',')
 		}
-		if len(list) == 1 {
-			out[name] = list[0]
-		} else {
-			out[name] = list
+		text, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
 		}
+		b = append(append(b, text...), ':')
+		b = appendValues(b, m[name])
 	}
-	return json.Marshal(out)
+	return append(b, '}'), nil
+}
+
+func appendValues(b []byte, values []string) []byte {
+	if len(values) == 1 {
+		return kernels.AppendValue(b, values[0])
+	}
+	b = append(b, '[')
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = kernels.AppendValue(b, v)
+	}
+	return append(b, ']')
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -66,19 +80,6 @@ func (m *Matrix) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
-}
-
-// plain gives the JSON value of a parameter's text: a number, a bool or a string.
-func plain(v string) any {
-	b, err := kernels.Params{"v": v}.MarshalJSON()
-	if err != nil {
-		return v
-	}
-	var m map[string]any
-	if json.Unmarshal(b, &m) != nil {
-		return v
-	}
-	return m["v"]
 }
 
 // A HostSelector says on which hosts a run is measured. Names: every case on each of them.
