@@ -125,7 +125,7 @@ func crash(t *testing.T, path string) (lines []string) {
 			break
 		}
 		if len(lines) == 0 {
-			time.AfterFunc(time.Duration(50+rand.IntN(250))*time.Millisecond, func() { child.Process.Kill() })
+			time.AfterFunc(time.Duration(50+rand.IntN(250))*time.Millisecond, func() { _ = child.Process.Kill() })
 		}
 		lines = append(lines, strings.TrimSpace(line))
 	}

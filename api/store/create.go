@@ -141,10 +141,10 @@ func (t *tx) insertRun(run *bench.Run, e encodedRun, n NewRun) error {
 	for i, tr := range run.Trials {
 		trials = append(trials, seq, i, tr.ID, tr.Host, tr.Kernel, e.params[i])
 	}
-	if err := t.insert(insertTrials, trials); err != nil {
+	if err := t.insert(insertTrials(), trials); err != nil {
 		return err
 	}
-	if err := t.insert(insertTags, tagsOf(seq, *run)); err != nil {
+	if err := t.insert(insertTags(), tagsOf(seq, *run)); err != nil {
 		return err
 	}
 	t.count(tallyRun, bench.Queued, 1)
@@ -168,14 +168,18 @@ type bulk struct {
 	args            int
 }
 
-// Bulk inserts, one for each table that gets many rows.
-var (
-	insertTrials = bulk{
+// insertTrials is the bulk insert of trials.
+func insertTrials() bulk {
+	return bulk{
 		"INSERT INTO trials (run, ordinal, id, host, kernel, params, state, attempt, least, instance) VALUES ",
 		"(?, ?, ?, ?, ?, ?, 'queued', 0, 1, '')", "", 6,
 	}
-	insertTags = bulk{"INSERT INTO tags (kind, value, run) VALUES ", "(?, ?, ?)", " ON CONFLICT DO NOTHING", 3}
-)
+}
+
+// insertTags is the bulk insert of what runs are found by.
+func insertTags() bulk {
+	return bulk{"INSERT INTO tags (kind, value, run) VALUES ", "(?, ?, ?)", " ON CONFLICT DO NOTHING", 3}
+}
 
 // text is the statement for a number of rows.
 func (b bulk) text(rows int) string {
@@ -205,7 +209,7 @@ const (
 	tagLabel  = "label "
 )
 
-// tagsOf lists what a run can be found by, as arguments of insertTags. A kernel's family
+// tagsOf lists what a run can be found by, as arguments of insertTags(). A kernel's family
 // finds the run too, since a request may name a family for all of its kernels.
 func tagsOf(seq int64, run bench.Run) []any {
 	var tags []any

@@ -132,7 +132,7 @@ func (s *Store) Assign(ctx context.Context, runID, host string) error {
 			return err
 		}
 		t.changed = append(t.changed, runID)
-		return t.insert(insertTags, []any{tagHost, host, h.seq})
+		return t.insert(insertTags(), []any{tagHost, host, h.seq})
 	})
 }
 
@@ -153,10 +153,10 @@ func (s *Store) SetReason(ctx context.Context, runID, reason string) error {
 const orderColumns = "t.run, r.id, t.id, t.host, t.least, t.kernel, t.params"
 
 // Undispatched gives orders for the trials of a host that can be queued, in the order in
-// which they are to be measured, max at most.
-func (s *Store) Undispatched(ctx context.Context, host string, max int) ([]bench.Order, error) {
+// which they are to be measured, as many as most.
+func (s *Store) Undispatched(ctx context.Context, host string, most int) ([]bench.Order, error) {
 	return s.orders(ctx, "list undispatched trials", "SELECT "+orderColumns+` FROM trials t JOIN runs r ON r.seq = t.run
-		WHERE t.host = ? AND t.state = 'queued' AND t.dispatched IS NULL AND t.host <> '' ORDER BY t.run, t.ordinal LIMIT ?`, host, max)
+		WHERE t.host = ? AND t.state = 'queued' AND t.dispatched IS NULL AND t.host <> '' ORDER BY t.run, t.ordinal LIMIT ?`, host, most)
 }
 
 // Dispatched gives the orders that went to the queue and were not reported as started, so

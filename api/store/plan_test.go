@@ -33,6 +33,7 @@ func TestListPlans(t *testing.T) {
 		{"rare state and host", store.Filter{Host: "blue", States: []bench.State{bench.Lost}}, "SEARCH s USING COVERING INDEX runs_state (state=? AND seq>? AND seq<?)", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			plan, err := s.Plan(t.Context(), row.filter)
 			if err != nil {
 				t.Fatal(err)

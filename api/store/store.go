@@ -150,14 +150,6 @@ func clip(s string) string {
 // micros is a time as the tables keep it.
 func micros(t time.Time) int64 { return t.UnixMicro() }
 
-// microsOf is a time that may be missing, as the tables keep it.
-func microsOf(t *time.Time) any {
-	if t == nil {
-		return nil
-	}
-	return t.UnixMicro()
-}
-
 // timeOf reads a time from the tables.
 func timeOf(us int64) time.Time { return time.UnixMicro(us).UTC() }
 

@@ -66,6 +66,7 @@ func (t *tx) run(wait context.Context, fn func(*tx) error) error {
 		return err
 	}
 	defer conn.Close()
+	//nolint:contextcheck // wait bounds the wait for the connection only; the work has its own context
 	if t.tx, err = conn.BeginTx(t.ctx, nil); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchd/api/store"
-	"benchd/kernels"
 	"benchd/worker/bench"
 )
 
@@ -63,7 +62,7 @@ func testResult(t *testing.T, s *store.Store) {
 	if last.State != bench.Canceled || last.Score != nil || last.Error == nil || last.Metrics == nil || last.Forks == nil || last.Validity.Valid || len(last.Validity.Reasons) == 0 {
 		t.Errorf("trial that was never measured: %+v", last)
 	}
-	if diff := cmp.Diff(kernels.Params(run.Trials[2].Params), last.Params); diff != "" {
+	if diff := cmp.Diff(run.Trials[2].Params, last.Params); diff != "" {
 		t.Errorf("its parameters (-want +got):\n%s", diff)
 	}
 }
@@ -166,8 +165,8 @@ func testWatch(t *testing.T, s *store.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if woken, any := ready(mine), ready(all); woken != row.changes || any != row.changes || (now > version) != row.changes {
-			t.Errorf("%s: run's watcher woken %v, all's %v, version %d after %d; want a change: %v", row.name, woken, any, now, version, row.changes)
+		if woken, anyWoken := ready(mine), ready(all); woken != row.changes || anyWoken != row.changes || (now > version) != row.changes {
+			t.Errorf("%s: run's watcher woken %v, all's %v, version %d after %d; want a change: %v", row.name, woken, anyWoken, now, version, row.changes)
 		}
 		version = now
 	}
