@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -70,6 +71,34 @@ func openSQLite(ctx context.Context, s *Store, path string) error {
 	if err := makeFile(path); err != nil {
 		return err
 	}
+	for begun := time.Now(); ; {
+		err := openFile(ctx, s, path)
+		if !busy(err) || time.Since(begun) > openPatience {
+			return err
+		}
+		select {
+		case <-time.After(openPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// Opening a file is tried again while another process opens it too: SQLite does not wait by
+// itself where one of them turns the write-ahead log on.
+const (
+	openPatience = 10 * time.Second
+	openPause    = 20 * time.Millisecond
+)
+
+// busy tells whether an error says that another process holds a file's lock.
+func busy(err error) bool {
+	e := bench.AsError(err)
+	return e != nil && e.Code == "database_locked"
+}
+
+// openFile opens a file that is there.
+func openFile(ctx context.Context, s *Store, path string) error {
 	if err := probe(ctx, path); err != nil {
 		return err
 	}
@@ -144,14 +173,20 @@ func probe(ctx context.Context, path string) error {
 	return errors.Join(err, p.close())
 }
 
-// inspect reads the header's marks. A file without any mark and without tables is new, be it
-// empty or a database that nobody has used.
+// inspect reads the header's marks, all of one moment: another process may be making the
+// tables. A file without any mark and without tables is new, be it empty or a database that
+// nobody has used.
 func (p *pool) inspect(ctx context.Context, path string) error {
+	moment, err := p.db.BeginTx(ctx, nil)
+	if err != nil {
+		return refused(path, err)
+	}
+	defer moment.Rollback() //nolint:errcheck // it has only read
 	var app, version, tables int
 	for query, dest := range map[string]*int{
 		"PRAGMA application_id": &app, "PRAGMA user_version": &version, "SELECT count(*) FROM sqlite_master": &tables,
 	} {
-		if err := p.db.QueryRowContext(ctx, query).Scan(dest); err != nil {
+		if err := moment.QueryRowContext(ctx, query).Scan(dest); err != nil {
 			return refused(path, err)
 		}
 	}
@@ -190,6 +225,10 @@ func refused(path string, err error) error {
 	if e := bench.AsError(err); e != nil && e.Code == "bad_database" {
 		return err
 	}
+	const locked = "the database file %s cannot be opened: another program keeps it locked"
+	if e := bench.AsError(err); e != nil && e.Code == "store_locked" {
+		return bench.Errorf(bench.Unavailable, "database_locked", locked, path)
+	}
 	why := err.Error()
 	if code := sqliteCode(err); code != 0 {
 		switch code & 0xff {
@@ -197,8 +236,8 @@ func refused(path string, err error) error {
 			return bench.Errorf(bench.Unavailable, "bad_database", "the file %s is not a database of benchd, or it is damaged; give another path", path)
 		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 			why = "it and its folder must be readable and writable for this user"
-		case sqlite3.SQLITE_BUSY:
-			why = "another program keeps it locked"
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return bench.Errorf(bench.Unavailable, "database_locked", locked, path)
 		}
 	}
 	var pathError *fs.PathError
@@ -228,7 +267,7 @@ func unavailable(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return bench.Errorf(bench.Unavailable, code, "the store's disk is full, nothing was changed; free some space and try again")
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return bench.Errorf(bench.Unavailable, code, "the store is locked by another program, nothing was changed; try again")
+		return bench.Errorf(bench.Unavailable, "store_locked", "the store is locked by another program, nothing was changed; try again")
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM:
 		return bench.Errorf(bench.Unavailable, code, "the store's file cannot be read or written, nothing was changed; see the service's log")
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
