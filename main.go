@@ -97,6 +97,7 @@ func command(args []string, t terminal) int {
 	if err != nil {
 		return complain(t, exitError{exitUsage, fmt.Errorf("%w; see benchd --help", err)})
 	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error of writing, not the end
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -106,7 +107,7 @@ func command(args []string, t terminal) int {
 
 // complain prints an error as a sentence and gives its exit code.
 func complain(t terminal, err error) int {
-	if err == nil {
+	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return exitOK
 	}
 	var exit exitError

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,17 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"benchd/api/client"
-	"benchd/worker/bench"
 )
 
 func TestMain(m *testing.M) {
@@ -169,55 +165,6 @@ func (p *process) wait() int {
 
 func (p *process) client() *client.Client { return client.New(p.url, nil) }
 
-// children lists the child processes of the process, live ones only.
-func (p *process) children() []int {
-	p.t.Helper()
-	if runtime.GOOS != "linux" {
-		p.t.Skip("only Linux lists a process's children simply")
-	}
-	return childrenOf(p.cmd.Process.Pid)
-}
-
-func childrenOf(pid int) []int {
-	var pids []int
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, f := range tasks {
-		b, _ := os.ReadFile(f)
-		for _, s := range strings.Fields(string(b)) {
-			if n, err := strconv.Atoi(s); err == nil {
-				pids = append(pids, n)
-			}
-		}
-	}
-	return pids
-}
-
-// gone waits until none of the processes is there any more.
-func gone(t *testing.T, pids []int) {
-	t.Helper()
-	if len(pids) == 0 {
-		t.Fatal("there were no children to watch")
-	}
-	within(t, 10*time.Second, "the children are gone", func() bool {
-		for _, pid := range pids {
-			if syscall.Kill(pid, 0) == nil && !zombie(pid) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// zombie tells whether a process has ended and only waits to be reaped.
-func zombie(pid int) bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return true
-	}
-	_, rest, _ := strings.Cut(string(b), ") ")
-	return strings.HasPrefix(rest, "Z")
-}
-
 func within(tb testing.TB, d time.Duration, what string, is func() bool) {
 	tb.Helper()
 	for end := time.Now().Add(d); !is(); time.Sleep(50 * time.Millisecond) {
@@ -225,67 +172,4 @@ func within(tb testing.TB, d time.Duration, what string, is func() bool) {
 			tb.Fatalf("waited %s in vain until %s", d, what)
 		}
 	}
-}
-
-// long and short are requests whose trial takes a minute and a moment.
-const (
-	long  = `{"cases":[{"kernel":"soap.echo"}],"plan":{"forks":1,"warmup":0,"slices":60,"slice":"1s"}}`
-	short = `{"cases":[{"kernel":"scimark.fft"}],"plan":{"forks":1,"warmup":0,"slices":6,"slice":"20ms"}}`
-)
-
-func submit(tb testing.TB, c *client.Client, body string) bench.Run {
-	tb.Helper()
-	run, err := c.Submit(tb.Context(), []byte(body), "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return run
-}
-
-// reaches waits until a run is in a state.
-func reaches(tb testing.TB, c *client.Client, id string, state bench.State, d time.Duration) bench.Run {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), d)
-	defer cancel()
-	var last bench.Run
-	for {
-		run, err := c.Run(ctx, id)
-		if err != nil {
-			tb.Fatalf("the run is %s, not %s: %v", last.State, state, err)
-		}
-		if run.State == state {
-			return run
-		}
-		if run.State.Final() {
-			tb.Fatalf("the run is %s, not %s: %+v", run.State, state, run)
-		}
-		last = run
-		time.Sleep(50 * time.Millisecond)
-	}
-}
-
-// measuring waits until a run's trial is at work in its child.
-func measuring(tb testing.TB, c *client.Client, id string) {
-	tb.Helper()
-	within(tb, 30*time.Second, "the trial measures", func() bool {
-		run, err := c.Run(tb.Context(), id)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for _, tr := range run.Trials {
-			if tr.Phase != nil && tr.Phase.Name == "measure" {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-func containsAll(s string, parts ...string) bool {
-	for _, p := range parts {
-		if !strings.Contains(s, p) {
-			return false
-		}
-	}
-	return true
 }

@@ -19,7 +19,7 @@ type progress struct {
 	mu   sync.Mutex
 	w    io.Writer
 	bar  bool
-	said map[string]bool // trials whose end was told
+	said map[string]bool // trials whose end was told, and reasons to wait
 	wide int             // of the bar as drawn
 }
 
@@ -37,8 +37,23 @@ func (p *progress) run(r bench.Run) {
 			p.line(fmt.Sprintf("[%*d/%d] %-9s %s%s", len(fmt.Sprint(len(r.Trials))), i+1, len(r.Trials), t.State, t.Case().Key(), eta(r)))
 		}
 	}
+	p.waits(r)
 	if p.bar && !r.State.Final() {
 		p.draw(r)
+	}
+}
+
+// waits says once why nothing is measured.
+func (p *progress) waits(r bench.Run) {
+	why := r.Reason
+	for _, t := range r.Trials {
+		if t.Phase != nil && t.Phase.Name == "wait" {
+			why = "another measurement holds host " + t.Host
+		}
+	}
+	if why != "" && !r.State.Final() && !p.said[why] {
+		p.said[why] = true
+		p.line("waiting: " + why)
 	}
 }
 

@@ -63,18 +63,40 @@ func (f requestFlags) read(in io.Reader) ([]byte, request, error) {
 	if len(f.What) == 1 {
 		what := f.What[0]
 		if what == "-" {
-			text, err := io.ReadAll(in)
+			text, err := readAll(in)
 			return text, nil, err
 		}
-		text, err := os.ReadFile(what)
+		text, err := readFile(what)
 		if err == nil {
 			return text, nil, nil
+		}
+		var exit exitError
+		if errors.As(err, &exit) {
+			return nil, nil, err
 		}
 		if strings.HasSuffix(what, ".json") || !errors.Is(err, os.ErrNotExist) && !f.known(what) {
 			return nil, nil, exitError{exitUsage, fmt.Errorf("read the request file: %w", err)}
 		}
 	}
 	return nil, f.named(), nil
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readAll(f)
+	return text, errors.Join(err, f.Close())
+}
+
+// readAll reads a request, as much of it as a service would take.
+func readAll(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, bench.MaxBody+1))
+	if err == nil && len(text) > bench.MaxBody {
+		err = exitError{exitUsage, fmt.Errorf("the request is over %d bytes, the most that is taken", bench.MaxBody)}
+	}
+	return text, err
 }
 
 // known tells whether a name is a suite or a kernel, even where a folder has it too.

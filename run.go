@@ -31,6 +31,11 @@ func (c runCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error
 	if err != nil {
 		return err
 	}
+	out, err := openResult(c.Out)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	defer out.discard()
 	data, remove, err := c.folder()
 	if err != nil {
 		return err
@@ -47,7 +52,7 @@ func (c runCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.wait(base) }()
-	err = c.measure(ctx, t, client.New(s.url, nil), body)
+	err = c.measure(ctx, t, client.New(s.url, nil), body, out)
 	stop()
 	return errors.Join(err, <-ended)
 }
@@ -65,7 +70,7 @@ func (c runCommand) folder() (string, func(), error) {
 }
 
 // measure posts the request, follows the run to its end, and shows the result.
-func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client, body []byte) error {
+func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client, body []byte, out *resultFile) error {
 	run, err := api.Submit(ctx, body, "")
 	if err != nil {
 		return err
@@ -88,7 +93,7 @@ func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client,
 	if err != nil {
 		return err
 	}
-	if err := c.write(t, result); err != nil {
+	if err := c.write(t, result, out); err != nil {
 		return err
 	}
 	switch {
@@ -100,27 +105,21 @@ func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client,
 	return nil
 }
 
-// write prints the table and writes the result. Standard output is either's, not both's.
-func (c runCommand) write(t terminal, result bench.Result) error {
+// write writes the result and then prints the table, so that a reader of the table who goes
+// away takes nothing with him. Standard output is either's, not both's.
+func (c runCommand) write(t terminal, result bench.Result, out *resultFile) error {
 	if c.Out == "-" {
-		if err := table(t.err, result); err != nil {
+		if err := writeJSON(t.out, result); err != nil {
 			return err
 		}
-		return writeJSON(t.out, result)
+		return table(t.err, result)
+	}
+	name, err := out.write(result)
+	if err != nil {
+		return err
 	}
 	if err := table(t.out, result); err != nil {
 		return err
-	}
-	name := c.Out
-	if name == "" {
-		name = "benchd-" + result.ID + ".json"
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	if err := errors.Join(writeJSON(f, result), f.Close()); err != nil {
-		return fmt.Errorf("write the result to %s: %w", name, err)
 	}
 	_, err = fmt.Fprintln(t.err, "result written to", name)
 	return err

@@ -55,6 +55,22 @@ func (f workerFlags) name() (string, error) {
 	return name, nil
 }
 
+// Validate checks the bounds, when the command line is read.
+func (f workerFlags) Validate() error {
+	switch {
+	case f.TrialTime < time.Second:
+		return fmt.Errorf("--trial-time must be at least 1s, not %s", f.TrialTime)
+	case f.Clients < 1 || f.Bytes < 1 || f.Memory < 0:
+		return errors.New("--clients and --bytes must be at least 1, and --memory not negative")
+	case f.Memory > 0 && f.Memory < minMemory:
+		return fmt.Errorf("--memory must be at least %d bytes, which a child needs for itself, or 0 for no limit", minMemory)
+	}
+	return nil
+}
+
+// minMemory is what a child needs before it measures anything.
+const minMemory = 128 << 20
+
 func (f workerFlags) limits() bench.Limits {
 	l := bench.DefaultLimits(runtime.NumCPU()) // threads on CPUs that the worker may use
 	l.Clients, l.TrialTime, l.Bytes = f.Clients, bench.Duration(f.TrialTime), f.Bytes
@@ -196,12 +212,24 @@ func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernel
 	col := collect.New(st, q, collect.Config{Logger: s.log, Fits: kernels.Check})
 	server := api.New(api.Config{
 		Runs: wakingStore{st, col}, Results: st, Hosts: st, Watch: st, Count: st, Queue: q,
-		Catalog: kernels, Limits: bench.DefaultLimits(runtime.NumCPU()), Logger: s.log, Version: version(),
+		Catalog: kernels, Limits: s.limits(), Logger: s.log, Version: version(),
 		Page: ui.New(version()),
 	})
+	if a, ok := l.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		s.log.Warn("listening beyond this machine: whoever reaches the address may post and cancel runs", "address", a)
+	}
 	r.url = "http://" + l.Addr().String()
 	r.parts = append(r.parts, col.Run, func(ctx context.Context) error { return server.Serve(ctx, l) })
 	return nil
+}
+
+// limits bound requests while no host is known: those of the worker in this process, or
+// what a worker allows by default.
+func (s service) limits() bench.Limits {
+	if s.worker != nil {
+		return s.worker.limits()
+	}
+	return bench.DefaultLimits(runtime.NumCPU())
 }
 
 // wakingStore lets the collector know of what was just posted.

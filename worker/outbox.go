@@ -5,17 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"benchd/worker/bench"
 )
 
-// An outbox keeps finished reports on disk, a file each, until they are acknowledged.
+// An outbox keeps finished reports on disk, a file each, until they are acknowledged. What
+// the disk does not take is kept in memory, so that only the end of the process loses it.
 type outbox struct {
 	dir string
+
+	mu   sync.Mutex
+	held map[string]bench.Report // by the name that their file would have
 }
 
 func openOutbox(data string) (*outbox, error) {
@@ -23,13 +30,25 @@ func openOutbox(data string) (*outbox, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder for results that wait: %w", err)
 	}
-	return &outbox{dir: dir}, nil
+	return &outbox{dir: dir, held: make(map[string]bench.Report)}, nil
 }
 
 const outboxEnd = ".json"
 
-// put writes a report so that it survives the end of this process and of the machine.
+// put writes a report so that it survives the end of this process and of the machine. With
+// an error it is held in memory only.
 func (b *outbox) put(r bench.Report) error {
+	name := fmt.Sprintf("%s.%d%s", r.Trial, r.Attempt, outboxEnd)
+	err := b.write(name, r)
+	if err != nil {
+		b.mu.Lock()
+		b.held[name] = r
+		b.mu.Unlock()
+	}
+	return err
+}
+
+func (b *outbox) write(name string, r bench.Report) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("write report %s: %w", r.Trial, err)
@@ -41,7 +60,7 @@ func (b *outbox) put(r bench.Report) error {
 	_, err = f.Write(text)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(b.dir, fmt.Sprintf("%s.%d%s", r.Trial, r.Attempt, outboxEnd)))
+		err = os.Rename(f.Name(), filepath.Join(b.dir, name))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write report %s: %w", r.Trial, err), os.Remove(f.Name()))
@@ -49,13 +68,15 @@ func (b *outbox) put(r bench.Report) error {
 	return nil
 }
 
-// names lists the files of the reports that wait.
+// names lists the reports that wait.
 func (b *outbox) names() []string {
+	b.mu.Lock()
+	names := slices.Collect(maps.Keys(b.held))
+	b.mu.Unlock()
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
-		return nil
+		return names
 	}
-	var names []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), outboxEnd) {
 			names = append(names, e.Name())
@@ -75,7 +96,12 @@ func (b *outbox) trials() []string {
 }
 
 func (b *outbox) get(name string) (bench.Report, error) {
-	var r bench.Report
+	b.mu.Lock()
+	r, held := b.held[name]
+	b.mu.Unlock()
+	if held {
+		return r, nil
+	}
 	text, err := os.ReadFile(filepath.Join(b.dir, name))
 	if err != nil {
 		return r, fmt.Errorf("read a report that waits: %w", err)
@@ -86,7 +112,16 @@ func (b *outbox) get(name string) (bench.Report, error) {
 	return r, nil
 }
 
-func (b *outbox) drop(name string) error { return os.Remove(filepath.Join(b.dir, name)) }
+func (b *outbox) drop(name string) error {
+	b.mu.Lock()
+	_, held := b.held[name]
+	delete(b.held, name)
+	b.mu.Unlock()
+	if held {
+		return nil
+	}
+	return os.Remove(filepath.Join(b.dir, name))
+}
 
 // send sends what waits in the outbox, again and again until it is acknowledged.
 func (w *Worker) send(ctx context.Context) {

@@ -73,6 +73,9 @@ func New(ctx context.Context, c Config, instance string) (*Worker, error) {
 	if w.outbox, err = openOutbox(c.Data); err != nil {
 		return nil, err
 	}
+	if err := child.CheckLock(c.Lock); err != nil {
+		return nil, err
+	}
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
@@ -142,7 +145,7 @@ func (w *Worker) handle(ctx context.Context, o bench.Order) {
 	report := w.report(o, attempt, bench.Finished)
 	report.Result = &result
 	if err := w.outbox.put(report); err != nil {
-		log.Error("keep the result on disk", "error", err)
+		log.Error("the result cannot be kept on disk; it is held in memory until it is acknowledged", "error", err)
 	}
 	w.setRunning(nil)
 	poke(w.sendNow)

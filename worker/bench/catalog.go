@@ -181,7 +181,7 @@ func (r *resolver) plan(p Plan, suite *Suite) Plan {
 		Slices:     use("slices", p.Slices, base.Slices).(int),
 		Slice:      use("slice", p.Slice, base.Slice).(Duration),
 		Confidence: use("confidence", p.Confidence, base.Confidence).(float64),
-		Limit:      use("limit", p.Limit, base.Limit).(Duration),
+		Limit:      use("limit", p.Limit, min(base.Limit, r.limits.TrialTime)).(Duration),
 	}
 	between(r, "/plan/forks", p.Forks, 1, 100)
 	between(r, "/plan/slices", p.Slices, 1, 1000)

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // ParseSpec reads a request strictly: one JSON document, no unknown or repeated names,
@@ -164,10 +165,16 @@ func sortedNames[T any](m map[string]T) []string {
 	return names
 }
 
+// list calls the reader of each element. No list of a request may be longer than the trials
+// of a run, so that reading one costs little whatever it holds.
 func (d *decoder) list(n node, read func(node)) {
 	list, ok := n.value.([]any)
-	if !ok {
+	switch {
+	case !ok:
 		d.fail(n, "wrong_type", "must be a list, not %s", describe(n.value))
+		return
+	case len(list) > MaxTrials:
+		d.fail(n, "too_many_trials", "has %d elements; at most %d are allowed, as many as a run may have trials", len(list), MaxTrials)
 		return
 	}
 	for i, v := range list {
@@ -232,12 +239,18 @@ func (d *decoder) labels(n node) map[string]string {
 	for _, name := range sortedNames(object) {
 		c := n.child(name, object[name])
 		v := d.text(c)
-		if name == "" || len(name) > MaxLabelLen || len(v) > MaxLabelLen {
-			d.fail(c, "bad_label", "a label's name and value have at most %d bytes each, and the name at least one", MaxLabelLen)
+		if name == "" || len(name) > MaxLabelLen || len(v) > MaxLabelLen || !printable(name+v) {
+			d.fail(c, "bad_label", "a label's name and value are text without control characters, of at most %d bytes each, and the name has at least one", MaxLabelLen)
 		}
 		out[name] = v
 	}
 	return out
+}
+
+// printable tells whether a text has no control characters and none that stands for what
+// was not Unicode.
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
 }
 
 func (d *decoder) spec(n node) Spec {
@@ -259,6 +272,9 @@ func (d *decoder) caseSpec(n node) CaseSpec {
 		"kernel": func(e node) { c.Kernel = d.text(e) },
 		"params": func(e node) { c.Params = d.matrix(e) },
 	})
+	if object, ok := n.value.(map[string]any); ok && object["kernel"] == nil {
+		d.fail(n, "no_kernel", "names no kernel; \"kernel\" is needed in each case")
+	}
 	return c
 }
 
@@ -298,6 +314,7 @@ func (d *decoder) matrix(n node) Matrix {
 			m[name] = append(m[name], d.scalar(c))
 			continue
 		}
+		m[name] = nil
 		if len(values) == 0 {
 			d.fail(c, "empty_list", "an empty list of values makes no case; leave the parameter out for its default")
 		}

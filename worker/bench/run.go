@@ -54,7 +54,7 @@ type TrialError struct {
 
 // A Phase is what a running trial does now.
 type Phase struct {
-	Name    string   `json:"name" enums:"open,warmup,measure,close"`
+	Name    string   `json:"name" enums:"wait,open,warmup,measure"`
 	Fork    int      `json:"fork"` // counted from 1
 	Forks   int      `json:"forks"`
 	Slice   int      `json:"slice"` // slices done in this fork's phase

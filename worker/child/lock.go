@@ -45,6 +45,19 @@ func Acquire(ctx context.Context, path string, waiting func()) (*Lock, error) {
 	}
 }
 
+// CheckLock tells whether the file at path can serve as a lock.
+func CheckLock(path string) error {
+	f, err := openLock(path)
+	if err != nil {
+		return fmt.Errorf("open the lock file of the host: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("the lock file of the host %s is a folder; give the path of a file", path)
+	}
+	return errors.Join(err, f.Close())
+}
+
 // openLock opens the file, making it when it is not there. It is opened first without the
 // wish to make it: in a directory that all may write, Linux refuses that wish for a file
 // that another user made.
