@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -30,6 +31,39 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("exit code %d, want %d\n%s", code, exitInterrupted, p.log())
 	}
 	gone(t, children)
+}
+
+// TestTwoRunsAtOnce: the second waits for the host's lock, and says so.
+func TestTwoRunsAtOnce(t *testing.T) {
+	t.Parallel()
+	first := begin(t, "run", "soap.echo", "--slices", "60", "--slice", "1s", "--limit", "3m", "-o", os.DevNull)
+	within(t, 30*time.Second, "the first measures", func() bool { return len(first.children()) == 2 })
+	second := begin(t, "run", "scimark.fft", "--slices", "6", "--slice", "10ms", "-o", os.DevNull)
+	within(t, 30*time.Second, "the second says why it waits", func() bool {
+		return strings.Contains(second.log(), "waiting: another measurement holds host")
+	})
+	first.signal(os.Interrupt)
+	if code := second.wait(); code != exitOK {
+		t.Errorf("exit code %d\n%s", code, second.log())
+	}
+}
+
+// TestReaderGoesAway: whoever reads the table may leave; the result is written all the same.
+func TestReaderGoesAway(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out.json")
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `"$0" run scimark.fft --slices 6 --slice 10ms -o "$1" | true`, exe, out)
+	cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1", "BENCHD_LOCK="+lockOf(t))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if _, err := os.Stat(out); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestServeKilled is a power cut: the children of a killed service die with it, and after the

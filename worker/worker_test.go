@@ -432,6 +432,33 @@ func TestOutbox(t *testing.T) {
 	until(t, "the acknowledged result is dropped", func() bool { return waiting() == 0 })
 }
 
+// TestOutboxBroken: a result that the disk does not take arrives all the same.
+func TestOutboxBroken(t *testing.T) {
+	b := newBed(t)
+	data := t.TempDir()
+	b.work("blue", data)
+	box := filepath.Join(data, "outbox")
+	if err := os.RemoveAll(box); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(box, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.order("blue", "t1", "odd.sleep", nil)
+	until(t, "a heartbeat tells of the result", func() bool {
+		beats, err := b.queue.Beats(t.Context())
+		return err == nil && len(beats) == 1 && len(beats[0].Outbox) == 1
+	})
+	b.collect()
+	if r := b.next(bench.Finished); r.Trial != "t1" || r.Result.State != bench.Succeeded {
+		t.Errorf("%s %s", r.Trial, r.Result.State)
+	}
+	until(t, "the acknowledged result is dropped", func() bool {
+		beats, err := b.queue.Beats(t.Context())
+		return err == nil && len(beats) == 1 && len(beats[0].Outbox) == 0
+	})
+}
+
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
