@@ -140,21 +140,28 @@ func readBody(r *http.Request) ([]byte, error) {
 			return nil, bench.Errorf(wrongMedia, "unsupported_media_type", "the body is sent as %s; only application/json is taken", clip(given))
 		}
 	}
+	tooLarge := bench.Errorf(bench.TooLarge, "body_too_large", "the body is over the limit of %d bytes", bench.MaxBody)
+	if r.ContentLength > drained || r.ContentLength > bench.MaxBody && r.Header.Get("Expect") != "" {
+		return nil, tooLarge // nothing of it is read
+	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, bench.MaxBody+1))
 	if err != nil {
 		return nil, bench.Errorf(bench.Malformed, "unreadable_body", "the body broke off before its end")
 	}
 	if len(body) > bench.MaxBody {
 		drain(r)
-		return nil, bench.Errorf(bench.TooLarge, "body_too_large", "the body is over the limit of %d bytes", bench.MaxBody)
+		return nil, tooLarge
 	}
 	return body, nil
 }
 
+// drained is how much of a body that is too large is read for the client's sake.
+const drained = 4 * bench.MaxBody
+
 // drain reads on for a little, since a client that is still sending when the connection is
 // closed may never see why.
 func drain(r *http.Request) {
-	_, err := io.CopyN(io.Discard, r.Body, 4*bench.MaxBody)
+	_, err := io.CopyN(io.Discard, r.Body, drained)
 	_ = err // the request is refused either way
 }
 

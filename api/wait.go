@@ -75,11 +75,12 @@ func (s *Server) allow(c echo.Context, wait time.Duration) {
 	}
 }
 
-// outline is what a change of state changes: the states of the run and its trials, and
-// their attempts.
+// outline is what a change of state changes: the states of the run and its trials, their
+// attempts, and why the run waits.
 func outline(run bench.Run) string {
 	var b strings.Builder
 	b.WriteString(string(run.State))
+	b.WriteString(run.Reason)
 	for _, t := range run.Trials {
 		b.WriteByte(' ')
 		b.WriteString(string(t.State))
