@@ -86,14 +86,7 @@ type serveCommand struct {
 
 // Run serves until the process is told to end.
 func (c serveCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error {
-	s, err := start(ctx, service{
-		api: &c.apiFlags, worker: &c.workerFlags, redis: c.Redis, data: c.Data, log: log,
-	})
-	if err != nil {
-		return exitError{exitUsage, err}
-	}
-	announce(t, s)
-	return s.wait(ctx)
+	return service{api: &c.apiFlags, worker: &c.workerFlags, redis: c.Redis, data: c.Data, log: log}.run(ctx, t)
 }
 
 type apiCommand struct {
@@ -104,12 +97,7 @@ type apiCommand struct {
 
 // Run serves until the process is told to end.
 func (c apiCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error {
-	s, err := start(ctx, service{api: &c.apiFlags, redis: c.Redis, data: c.Data, log: log})
-	if err != nil {
-		return exitError{exitUsage, err}
-	}
-	announce(t, s)
-	return s.wait(ctx)
+	return service{api: &c.apiFlags, redis: c.Redis, data: c.Data, log: log}.run(ctx, t)
 }
 
 type workerCommand struct {
@@ -119,15 +107,9 @@ type workerCommand struct {
 }
 
 // Run works until the process is told to end.
-func (c workerCommand) Run(ctx context.Context, _ terminal, log *slog.Logger) error {
-	s, err := start(ctx, service{worker: &c.workerFlags, redis: c.Redis, data: c.Data, log: log})
-	if err != nil {
-		return exitError{exitUsage, err}
-	}
-	return s.wait(ctx)
+func (c workerCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error {
+	return service{worker: &c.workerFlags, redis: c.Redis, data: c.Data, log: log}.run(ctx, t)
 }
-
-func announce(t terminal, s *running) { _, _ = fmt.Fprintln(t.out, "benchd listens on", s.url) }
 
 // A service says which parts of benchd run in this process.
 type service struct {
@@ -136,6 +118,18 @@ type service struct {
 	redis  string       // URL; empty: one inside this process
 	data   string
 	log    *slog.Logger
+}
+
+// run runs the service until the process is told to end. An API tells where it listens.
+func (s service) run(ctx context.Context, t terminal) error {
+	r, err := start(ctx, s)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	if r.url != "" {
+		_, _ = fmt.Fprintln(t.out, "benchd listens on", r.url)
+	}
+	return r.wait(ctx)
 }
 
 // A running service.

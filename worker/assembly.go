@@ -28,7 +28,7 @@ func (a *assembly) progress(p *child.Progress) { a.last = *p }
 // phase tells what the trial does now.
 func (a *assembly) phase() bench.Phase {
 	plan := a.order.Plan
-	warm := int((plan.Warmup + plan.Slice - 1) / plan.Slice)
+	warm := plan.WarmupSlices()
 	done := a.last.Slice
 	if a.last.Phase == "measure" {
 		done += warm

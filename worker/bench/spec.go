@@ -115,6 +115,9 @@ func (p Plan) ForkTime() time.Duration {
 	return p.Warmup.Std() + time.Duration(p.Slices)*p.Slice.Std()
 }
 
+// WarmupSlices is the warm-up's length in slices, rounded up.
+func (p Plan) WarmupSlices() int { return int((p.Warmup + p.Slice - 1) / p.Slice) }
+
 // forkOverhead is what starting, checking and calibrating one fork takes, for estimates.
 const forkOverhead = 300 * time.Millisecond
 

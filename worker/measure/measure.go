@@ -73,7 +73,7 @@ func (f Fork) Run(ctx context.Context) (rec Record, err error) {
 	if err := s.calibrate(ctx); err != nil {
 		return Record{}, err
 	}
-	warm, err := s.phase(ctx, "warmup", warmupSlices(f.Plan))
+	warm, err := s.phase(ctx, "warmup", f.Plan.WarmupSlices())
 	if err != nil {
 		return Record{}, err
 	}
@@ -87,11 +87,6 @@ func (f Fork) Run(ctx context.Context) (rec Record, err error) {
 		return Record{}, err
 	}
 	return s.record(warm, measured)
-}
-
-// warmupSlices is the warm-up's length in slices, rounded up.
-func warmupSlices(p bench.Plan) int {
-	return int((p.Warmup + p.Slice - 1) / p.Slice)
 }
 
 // A session is a fork at work.
