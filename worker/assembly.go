@@ -18,7 +18,7 @@ type assembly struct {
 	cores   int // logical CPUs of the host
 	result  bench.TrialResult
 	records []measure.Record
-	forks   int            // the fork at work, counted from 0
+	fork    int            // the one at work, counted from 0
 	last    child.Progress // of that fork
 }
 
@@ -34,8 +34,8 @@ func (a *assembly) phase() bench.Phase {
 		done += warm
 	}
 	return bench.Phase{
-		Name: a.last.Phase, Fork: a.forks + 1, Forks: plan.Forks, Slice: a.last.Slice, Slices: a.last.Slices,
-		Percent: a.percent(a.forks, float64(done)/float64(warm+plan.Slices)), Value: new(a.last.Sample),
+		Name: a.last.Phase, Fork: a.fork + 1, Forks: plan.Forks, Slice: a.last.Slice, Slices: a.last.Slices,
+		Percent: a.percent(a.fork, float64(done)/float64(warm+plan.Slices)), Value: new(a.last.Sample),
 	}
 }
 

@@ -95,7 +95,7 @@ const grace = 5 * time.Second
 
 // fork measures one fork: a server child where the kernel has a server, and a client child.
 func (w *Worker) fork(ctx context.Context, a *assembly, n int, lock *child.Lock, show *phases) error {
-	a.forks = n
+	a.fork = n
 	job := child.Job{Role: child.Client, Kernel: a.order.Case.Kernel, Params: a.order.Case.Params, Plan: a.order.Plan, Memory: w.Memory}
 	show.now(bench.Phase{Name: "open", Fork: n + 1, Forks: a.order.Plan.Forks, Percent: a.percent(n, 0)})
 	kernel, _ := w.Catalog.Kernel(job.Kernel)
