@@ -105,7 +105,11 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits) (Spec, []Ca
 	for i, cs := range spec.Cases {
 		spec.Cases[i] = r.expand(node{ptr: fmt.Sprintf("/cases/%d", i)}, cs)
 	}
-	if n := len(r.cases) * max(1, len(spec.Hosts.Names)); n > MaxTrials {
+	if !present["/repeat"] {
+		spec.Repeat = 1
+	}
+	between(r, "/repeat", spec.Repeat, 1, 100)
+	if n := len(r.cases) * spec.Repeat * max(1, len(spec.Hosts.Names)); n > MaxTrials {
 		r.fail(node{ptr: "/cases"}, "too_many_trials", "expands to %d trials; at most %d are allowed in one run", n, MaxTrials)
 	}
 	return spec, r.cases, invalid(r.errs)
@@ -119,7 +123,7 @@ func (c *Catalog) Check(cs Case, plan Plan, limits Limits) error {
 		params[name] = []string{v}
 	}
 	present := make(Present)
-	for _, field := range []string{"forks", "warmup", "slices", "slice", "confidence", "limit"} {
+	for field := range planFields() {
 		present["/plan/"+field] = true
 	}
 	_, _, err := c.Resolve(Spec{Cases: []CaseSpec{{Kernel: cs.Kernel, Params: params}}, Plan: plan}, present, limits)
@@ -160,45 +164,6 @@ func (r *resolver) hosts(h HostSelector) {
 			r.fail(node{ptr: fmt.Sprintf("/hosts/names/%d", i)}, "repeated_host", "the host %q stands twice", clip(name))
 		}
 		seen[name] = true
-	}
-}
-
-// plan fills the fields that the request left out from the suite's plan, or the default.
-func (r *resolver) plan(p Plan, suite *Suite) Plan {
-	base := DefaultPlan()
-	if suite != nil {
-		base = suite.Plan
-	}
-	use := func(field string, given, otherwise any) any {
-		if r.present["/plan/"+field] {
-			return given
-		}
-		return otherwise
-	}
-	p = Plan{
-		Forks:      use("forks", p.Forks, base.Forks).(int),
-		Warmup:     use("warmup", p.Warmup, base.Warmup).(Duration),
-		Slices:     use("slices", p.Slices, base.Slices).(int),
-		Slice:      use("slice", p.Slice, base.Slice).(Duration),
-		Confidence: use("confidence", p.Confidence, base.Confidence).(float64),
-		Limit:      use("limit", p.Limit, min(base.Limit, r.limits.TrialTime)).(Duration),
-	}
-	between(r, "/plan/forks", p.Forks, 1, 100)
-	between(r, "/plan/slices", p.Slices, 1, 1000)
-	between(r, "/plan/warmup", p.Warmup, 0, Duration(10*time.Minute))
-	between(r, "/plan/slice", p.Slice, Duration(10*time.Millisecond), Duration(10*time.Minute))
-	between(r, "/plan/confidence", p.Confidence, 0.5, 0.9999)
-	between(r, "/plan/limit", p.Limit, Duration(time.Second), r.limits.TrialTime)
-	if len(r.errs) == 0 && p.TrialTime() > p.Limit.Std() {
-		r.fail(node{ptr: "/plan/limit"}, "plan_over_limit", "%d forks of %s warm-up and %d slices of %s take about %s, over the limit of %s; ask for less or raise the limit (at most %s)",
-			p.Forks, p.Warmup, p.Slices, p.Slice, Duration(p.TrialTime().Round(time.Second)), p.Limit, r.limits.TrialTime)
-	}
-	return p
-}
-
-func between[T int | Duration | float64](r *resolver, ptr string, v, low, high T) {
-	if v < low || v > high {
-		r.fail(node{ptr: ptr}, "out_of_range", "must be from %v to %v, not %v", low, high, v)
 	}
 }
 
@@ -292,7 +257,7 @@ func (r *resolver) value(at string, info kernels.Info, p kernels.Param, v string
 		allowed = []string{"false", "true"}
 	}
 	if len(allowed) > 0 && !slices.Contains(allowed, v) {
-		r.refuse(at, "unknown_value", allowed, "%s must be %s, not %q", p.Name, strings.Join(allowed, " or "), clip(v))
+		r.refuse(at, "unknown_value", allowed, "%s must be %s, not %q", p.Name, orList(allowed), clip(v))
 	}
 	return v, len(r.errs) == errs
 }

@@ -261,6 +261,7 @@ func (d *decoder) spec(n node) Spec {
 		"hosts":   func(c node) { s.Hosts = d.hosts(c) },
 		"plan":    func(c node) { s.Plan = d.plan(c) },
 		"labels":  func(c node) { s.Labels = d.labels(c) },
+		"repeat":  func(c node) { s.Repeat = d.integer(c) },
 		"timeout": func(c node) { s.Timeout = d.duration(c) },
 	})
 	return s
@@ -289,15 +290,56 @@ func (d *decoder) hosts(n node) HostSelector {
 
 func (d *decoder) plan(n node) Plan {
 	var p Plan
-	d.object(n, map[string]func(node){
-		"forks":      func(c node) { p.Forks = d.integer(c) },
-		"warmup":     func(c node) { p.Warmup = d.duration(c) },
-		"slices":     func(c node) { p.Slices = d.integer(c) },
-		"slice":      func(c node) { p.Slice = d.duration(c) },
-		"confidence": func(c node) { p.Confidence = d.number(c) },
-		"limit":      func(c node) { p.Limit = d.duration(c) },
-	})
+	read := make(map[string]func(node))
+	for name, f := range planFields() {
+		read[name] = func(c node) { f(d, c, &p) }
+	}
+	d.object(n, read)
 	return p
+}
+
+// planFields are the readers of a plan's fields, by name.
+func planFields() map[string]func(*decoder, node, *Plan) {
+	return map[string]func(*decoder, node, *Plan){
+		"forks":  func(d *decoder, c node, p *Plan) { p.Forks = d.integer(c) },
+		"warmup": func(d *decoder, c node, p *Plan) { p.Warmup = d.warmup(c) },
+		"slices": func(d *decoder, c node, p *Plan) { p.Slices = d.integer(c) },
+		"slice":  func(d *decoder, c node, p *Plan) { p.Slice = d.duration(c) },
+		"target_error": func(d *decoder, c node, p *Plan) {
+			if c.value != nil {
+				p.TargetError = new(d.number(c))
+			}
+		},
+		"confidence": func(d *decoder, c node, p *Plan) { p.Confidence = d.number(c) },
+		"interval":   func(d *decoder, c node, p *Plan) { p.Interval = Interval(d.text(c)) },
+		"order":      func(d *decoder, c node, p *Plan) { p.Order = Sequence(d.text(c)) },
+		"pin":        func(d *decoder, c node, p *Plan) { p.Pin = d.text(c) },
+		"awake":      func(d *decoder, c node, p *Plan) { p.Awake = d.truth(c) },
+		"limit":      func(d *decoder, c node, p *Plan) { p.Limit = d.duration(c) },
+	}
+}
+
+func (d *decoder) warmup(n node) WarmupTime {
+	if n.value == "auto" {
+		return WarmupAuto
+	}
+	errs := len(d.errs)
+	w := d.duration(n)
+	if len(d.errs) > errs {
+		d.errs[errs].Message = fmt.Sprintf("must be \"auto\", a duration like \"30s\" or whole nanoseconds, not %s", describe(n.value))
+	} else if w < 0 {
+		d.fail(n, "out_of_range", "must be \"auto\" or a duration that is not negative, not %s", w)
+		w = 0
+	}
+	return WarmupTime(w)
+}
+
+func (d *decoder) truth(n node) bool {
+	b, ok := n.value.(bool)
+	if !ok {
+		d.fail(n, "wrong_type", "must be true or false, not %s", describe(n.value))
+	}
+	return b
 }
 
 func (d *decoder) matrix(n node) Matrix {

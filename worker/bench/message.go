@@ -9,7 +9,18 @@ type Order struct {
 	Host    string `json:"host"`
 	Attempt int    `json:"attempt"` // the least number that this start may take: one more than all that came before
 	Case    Case   `json:"case"`
+	Repeat  int    `json:"repeat"`
 	Plan    Plan   `json:"plan"`
+	// With are the further trials of an interleaved run on this host: their forks are measured
+	// in turn with this order's, and the worker takes all of them as one piece of work.
+	With []Order `json:"with,omitempty"`
+}
+
+// All gives the order and those that are measured in turn with it.
+func (o Order) All() []Order {
+	with := o.With
+	o.With = nil
+	return append([]Order{o}, with...)
 }
 
 // A Report tells the collector what a worker did with an order. It is what the queue

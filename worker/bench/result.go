@@ -26,17 +26,26 @@ type TrialResult struct {
 	Host     string         `json:"host"`
 	Kernel   string         `json:"kernel" example:"soap.echo"`
 	Params   kernels.Params `json:"params" swaggertype:"object"`
+	Repeat   int            `json:"repeat"` // which of the case's trials on this host, counted from 1
 	State    State          `json:"state" enums:"succeeded,failed,canceled,lost"`
 	Attempt  int            `json:"attempt"` // the attempt that this result is of
 	Error    *TrialError    `json:"error" extensions:"x-nullable"`
 	Started  *time.Time     `json:"started" format:"date-time" extensions:"x-nullable"`
 	Finished *time.Time     `json:"finished" format:"date-time" extensions:"x-nullable"`
-	Score    *Score         `json:"score" extensions:"x-nullable"`   // the headline figure; null when nothing was measured
-	Metrics  []Score        `json:"metrics"`                         // further figures
-	Latency  *Latency       `json:"latency" extensions:"x-nullable"` // of single operations; null where they are timed in batches
-	Forks    []Fork         `json:"forks"`
-	Failures *Failures      `json:"failures" extensions:"x-nullable"` // operations that failed; null when none did
-	Validity Validity       `json:"validity"`
+	Score    *Score         `json:"score" extensions:"x-nullable"` // the headline figure; null when nothing was measured
+	Metrics  []Score        `json:"metrics"`                       // further figures
+	// Latency is that of single operations, null where they are timed in batches. At a rate it
+	// counts from each operation's scheduled start, so that a stall is charged for all it delayed.
+	Latency *Latency `json:"latency" extensions:"x-nullable"`
+	// ServiceTime is the latency at a rate from each operation's own start, without the time it
+	// waited for the one before; null without a rate, where the two are the same.
+	ServiceTime *Latency   `json:"service_time" extensions:"x-nullable"`
+	Steady      Steadiness `json:"steady"`
+	Precision   *Precision `json:"precision" extensions:"x-nullable"` // how the plan's target_error was met; null without one
+	Placement   Placement  `json:"placement"`
+	Forks       []Fork     `json:"forks"`
+	Failures    *Failures  `json:"failures" extensions:"x-nullable"` // operations that failed; null when none did
+	Validity    Validity   `json:"validity"`
 }
 
 // Case returns the trial's case.
@@ -74,13 +83,16 @@ type Fork struct {
 	Samples  []float64 `json:"samples"`                  // one per slice, in the unit of the score
 	Slices   []Slice   `json:"slices"`                   // what lies behind each sample
 	Warmup   Warmup    `json:"warmup"`
+	Steady   *Steady   `json:"steady" enums:"flat,warmup,slowdown,none" extensions:"x-nullable"` // class of its series; null when it is too short to tell
 	CPU      CPU       `json:"cpu"`
+	Noise    *Noise    `json:"noise" extensions:"x-nullable"` // what else the host did meanwhile; null when it was not watched
 	Usage    Usage     `json:"usage"`
 	Server   *Usage    `json:"server_usage" extensions:"x-nullable"` // of the server child; null when the kernel has none
 	Failures *Failures `json:"failures" extensions:"x-nullable"`
 }
 
-// Warmup is what was run before measuring, kept apart and not part of any score.
+// Warmup is what was run before measuring, or with warm-up "auto" before the series was
+// steady. It is kept apart and is not part of the score.
 type Warmup struct {
 	Slices     int       `json:"slices"`
 	Operations int64     `json:"operations"`

@@ -35,6 +35,7 @@ type Trial struct {
 	Host     string         `json:"host"` // empty while none was found
 	Kernel   string         `json:"kernel" example:"scimark.fft"`
 	Params   kernels.Params `json:"params" swaggertype:"object"`
+	Repeat   int            `json:"repeat"` // which of the case's trials on this host, counted from 1
 	State    State          `json:"state" enums:"queued,running,canceling,succeeded,failed,canceled,lost"`
 	Attempt  int            `json:"attempt"` // how often it was started
 	Error    *TrialError    `json:"error" extensions:"x-nullable"`

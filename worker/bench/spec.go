@@ -10,12 +10,13 @@ import (
 // A Spec is a request for a run: the body of POST /v1/runs. The service fills in every
 // default, so that the Spec in a run can be posted again as it is.
 type Spec struct {
-	Suite   string            `json:"suite,omitempty" example:"quick"`           // the name of a suite; suite or cases or both
-	Cases   []CaseSpec        `json:"cases,omitempty"`                           // kernels with their parameters
-	Hosts   HostSelector      `json:"hosts"`                                     // which hosts measure; empty means any one host
-	Plan    Plan              `json:"plan"`                                      // how long and how often is measured
-	Labels  map[string]string `json:"labels,omitempty"`                          // free words to find the run by
-	Timeout Duration          `json:"timeout" swaggertype:"string" example:"2h"` // how long the run may take from its first trial's start
+	Suite   string            `json:"suite,omitempty" example:"quick"`              // the name of a suite; suite or cases or both
+	Cases   []CaseSpec        `json:"cases,omitempty"`                              // kernels with their parameters
+	Hosts   HostSelector      `json:"hosts"`                                        // which hosts measure; empty means any one host
+	Plan    Plan              `json:"plan"`                                         // how long and how often is measured
+	Repeat  int               `json:"repeat" example:"1" minimum:"1" maximum:"100"` // trials of each case: their differences are the noise
+	Labels  map[string]string `json:"labels,omitempty"`                             // free words to find the run by
+	Timeout Duration          `json:"timeout" swaggertype:"string" example:"2h"`    // how long the run may take from its first trial's start
 }
 
 // A CaseSpec asks for a kernel, or for all kernels of a family, with parameters. A list as
@@ -89,43 +90,6 @@ type HostSelector struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// A Plan says how a trial is measured.
-type Plan struct {
-	Forks      int      `json:"forks" example:"3" minimum:"1" maximum:"100"`              // fresh processes
-	Warmup     Duration `json:"warmup" swaggertype:"string" example:"1s"`                 // run before measuring in each fork; recorded, and kept apart
-	Slices     int      `json:"slices" example:"10" minimum:"1" maximum:"1000"`           // samples of each fork
-	Slice      Duration `json:"slice" swaggertype:"string" example:"500ms"`               // measuring time of one sample
-	Confidence float64  `json:"confidence" example:"0.95" minimum:"0.5" maximum:"0.9999"` // level of the intervals
-	Limit      Duration `json:"limit" swaggertype:"string" example:"5m"`                  // a trial that takes longer fails
-}
-
-// DefaultPlan is the plan of a request that does not say.
-func DefaultPlan() Plan {
-	return Plan{
-		Forks: 3, Warmup: Duration(time.Second), Slices: 10, Slice: Duration(500 * time.Millisecond),
-		Confidence: 0.95, Limit: Duration(5 * time.Minute),
-	}
-}
-
-// DefaultTimeout is the Timeout of a request that does not say.
-const DefaultTimeout = Duration(2 * time.Hour)
-
-// ForkTime is what one fork takes: warm-up and slices.
-func (p Plan) ForkTime() time.Duration {
-	return p.Warmup.Std() + time.Duration(p.Slices)*p.Slice.Std()
-}
-
-// WarmupSlices is the warm-up's length in slices, rounded up.
-func (p Plan) WarmupSlices() int { return int((p.Warmup + p.Slice - 1) / p.Slice) }
-
-// forkOverhead is what starting, checking and calibrating one fork takes, for estimates.
-const forkOverhead = 300 * time.Millisecond
-
-// TrialTime estimates what a whole trial takes.
-func (p Plan) TrialTime() time.Duration {
-	return time.Duration(p.Forks) * (p.ForkTime() + forkOverhead)
-}
-
 // A Case is a kernel with one concrete set of parameters.
 type Case struct {
 	Kernel string         `json:"kernel"`
@@ -146,6 +110,9 @@ type Limits struct {
 	Threads   int      `json:"threads"`                         // lanes of a kernel with threads: the cores of the host
 	TrialTime Duration `json:"trial_time" swaggertype:"string"` // the longest limit of a plan
 	Bytes     int64    `json:"bytes"`                           // the largest size parameter
+	// CPUs are the numbers of the CPUs that a plan may place processes on. Null where they are
+	// not known; empty where the platform cannot place.
+	CPUs []int `json:"cpus" extensions:"x-nullable"`
 }
 
 // DefaultLimits are the limits of a host that was not told others.

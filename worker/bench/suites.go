@@ -21,8 +21,8 @@ func quick() Suite {
 		Name:  "quick",
 		Title: "Every family once, small, in about a minute.",
 		Plan: Plan{
-			Forks: 1, Warmup: Duration(500 * time.Millisecond), Slices: 20, Slice: Duration(200 * time.Millisecond),
-			Confidence: 0.95, Limit: Duration(time.Minute),
+			Forks: 1, Warmup: WarmupTime(500 * time.Millisecond), Slices: 20, Slice: Duration(200 * time.Millisecond),
+			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(time.Minute),
 		},
 		Cases: []CaseSpec{
 			{Kernel: "scimark"},
@@ -39,8 +39,8 @@ func full() Suite {
 		Name:  "full",
 		Title: "Every kernel, small and large, three forks each, in about a quarter of an hour.",
 		Plan: Plan{
-			Forks: 3, Warmup: Duration(time.Second), Slices: 12, Slice: Duration(400 * time.Millisecond),
-			Confidence: 0.95, Limit: Duration(3 * time.Minute),
+			Forks: 3, Warmup: WarmupTime(time.Second), Slices: 12, Slice: Duration(400 * time.Millisecond),
+			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(3 * time.Minute),
 		},
 		Cases: []CaseSpec{
 			{Kernel: "scimark", Params: Matrix{"size": {"small", "large"}}},

@@ -79,7 +79,7 @@ func (f Fork) Run(ctx context.Context) (rec Record, err error) {
 	}
 	s.forget()
 	runtime.GC()
-	measured, err := s.phase(ctx, "measure", f.Plan.Slices)
+	measured, err := s.phase(ctx, "measure", f.Plan.MeasuredSlices())
 	if err != nil {
 		return Record{}, err
 	}

@@ -78,7 +78,7 @@ func meter(t *testing.T) *host.Meter {
 }
 
 func plan(slices int, slice, warmup time.Duration) bench.Plan {
-	return bench.Plan{Forks: 1, Slices: slices, Slice: bench.Duration(slice), Warmup: bench.Duration(warmup), Confidence: 0.95, Limit: bench.Duration(time.Minute)}
+	return bench.Plan{Forks: 1, Slices: slices, Slice: bench.Duration(slice), Warmup: bench.WarmupTime(warmup), Confidence: 0.95, Limit: bench.Duration(time.Minute)}
 }
 
 func TestSlicesAndWarmup(t *testing.T) {
