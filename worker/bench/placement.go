@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,29 +21,37 @@ type Placement struct {
 // maxCPU bounds a CPU's number: the kernel's own bound for a set of CPUs.
 const maxCPU = 8191
 
-// ParsePlacement reads a plan's pin on a host with the CPUs given, in which "one" means the
+// NoCPUs is the Limits.CPUs of a host that cannot place processes.
+const NoCPUs = "none"
+
+// ParsePlacement reads a plan's pin for a host with the CPUs given, in which "one" means the
 // last of them: interrupts tend to go to the first. The error is a sentence.
-func ParsePlacement(pin string, awake bool, cpus []int) (Placement, error) {
+func ParsePlacement(pin string, awake bool, cpus string) (Placement, error) {
 	p := Placement{Pin: pin, Awake: awake}
-	switch pin {
-	case PinFree:
+	if pin == PinFree {
 		return p, nil
-	case PinOne:
-		if len(cpus) == 0 {
-			return p, fmt.Errorf("this host cannot place processes on CPUs")
-		}
-		p.Client = cpus[len(cpus)-1:]
+	}
+	have, err := parseCPUs(cpus)
+	if err != nil {
+		return p, errors.New("this host cannot place processes on CPUs, which is done on Linux only; \"pin\" must be \"free\"")
+	}
+	if pin == PinOne {
+		p.Client = have[len(have)-1:]
 		p.Server = p.Client
 		return p, nil
 	}
 	client, server, two := strings.Cut(pin, "/")
-	var err error
 	if p.Client, err = parseCPUs(client); err != nil {
 		return p, err
 	}
 	if p.Server = p.Client; two {
 		if p.Server, err = parseCPUs(server); err != nil {
 			return p, err
+		}
+	}
+	for _, n := range slices.Concat(p.Client, p.Server) {
+		if !slices.Contains(have, n) {
+			return p, fmt.Errorf("names CPU %d; the host lets processes run on CPU %s", n, cpus)
 		}
 	}
 	return p, nil
@@ -69,43 +78,18 @@ func parseCPUs(text string) ([]int, error) {
 	return slices.Compact(out), nil
 }
 
-// checkPlacement refuses CPUs that the host does not have.
+// checkPlacement refuses what the host cannot do, as far as the host is known.
 func (r *resolver) checkPlacement(p Plan) {
 	cpus := r.limits.CPUs
-	if p.Awake && cpus != nil && len(cpus) == 0 {
-		r.fail(node{ptr: "/plan/awake"}, "cannot_place", "this host cannot keep its CPUs awake; it is done on Linux only")
+	if p.Awake && cpus == NoCPUs {
+		r.fail(node{ptr: "/plan/awake"}, "cannot_place", "this host cannot keep its CPUs awake, which is done on Linux only")
 	}
-	if p.Pin == PinFree {
-		return
+	if cpus == "" {
+		cpus = fmt.Sprintf("0-%d", maxCPU)
 	}
-	at := node{ptr: "/plan/pin"}
-	if cpus != nil && len(cpus) == 0 {
-		r.fail(at, "cannot_place", "this host cannot place processes on CPUs, which is done on Linux only; \"pin\" must be \"free\"")
-		return
+	if _, err := ParsePlacement(p.Pin, p.Awake, cpus); err != nil {
+		r.fail(node{ptr: "/plan/pin"}, "cannot_place", "%v", err)
 	}
-	if p.Pin == PinOne {
-		return
-	}
-	place, err := ParsePlacement(p.Pin, p.Awake, cpus)
-	if err != nil {
-		r.fail(at, "bad_pin", "%v", err)
-		return
-	}
-	for _, n := range slices.Concat(place.Client, place.Server) {
-		if cpus != nil && !slices.Contains(cpus, n) {
-			r.fail(at, "out_of_range", "names CPU %d; the host lets processes run on %s", n, listCPUs(cpus))
-			return
-		}
-	}
-}
-
-// listCPUs names CPUs in a sentence.
-func listCPUs(cpus []int) string {
-	words := make([]string, len(cpus))
-	for i, n := range cpus {
-		words[i] = strconv.Itoa(n)
-	}
-	return "CPU " + strings.Join(words, ", ")
 }
 
 func orList(words []string) string { return strings.Join(words, " or ") }

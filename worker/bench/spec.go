@@ -110,9 +110,7 @@ type Limits struct {
 	Threads   int      `json:"threads"`                         // lanes of a kernel with threads: the cores of the host
 	TrialTime Duration `json:"trial_time" swaggertype:"string"` // the longest limit of a plan
 	Bytes     int64    `json:"bytes"`                           // the largest size parameter
-	// CPUs are the numbers of the CPUs that a plan may place processes on. Null where they are
-	// not known; empty where the platform cannot place.
-	CPUs []int `json:"cpus" extensions:"x-nullable"`
+	CPUs      string   `json:"cpus,omitempty" example:"0-3"`    // that a plan may place processes on; "none" where the platform cannot place, left out where it is not known
 }
 
 // DefaultLimits are the limits of a host that was not told others.
