@@ -1,0 +1,89 @@
+// Package export writes a result as other tools read it. Each format is one file and one
+// line in Formats; each says which description of the format it was written from.
+//
+// The formats differ in what they have room for. A score, its interval and the parameters
+// are in all of them, and the same figure is the same in each. Raw samples are in json,
+// benchfmt and jmh. Trials without a score are in json, csv, junit, openmetrics and
+// markdown; the others have no way to say that something was not measured, and leave them
+// out. What is not known is an empty cell or is absent; no format gets a NaN or an infinity,
+// but for jmh, whose readers expect "NaN" where an error is not known.
+package export
+
+import (
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"benchd/worker/bench"
+)
+
+// A Format is one way to write a result.
+type Format struct {
+	Name      string // what a request and a command ask for: "benchfmt"
+	Title     string // one sentence: who reads it
+	MediaType string // what an Accept header asks for, and the type of the answer; no two formats share one
+	Charset   bool   // the type of the answer names the charset: "; charset=utf-8"
+	Extension string // of a file, with its dot; several formats may share one
+	// Write writes the result. An error is the writer's, or tells that the result cannot be
+	// written in the format at all.
+	Write func(w io.Writer, r bench.Result) error
+}
+
+// ContentType is the value of a Content-Type header for the format.
+func (f Format) ContentType() string {
+	if f.Charset {
+		return f.MediaType + "; charset=utf-8"
+	}
+	return f.MediaType
+}
+
+// Formats returns every format, benchd's own first. Formats that are JSON without a
+// registered type of their own have one in the unregistered tree "x." (RFC 6838, section 3.4).
+func Formats() []Format {
+	return []Format{
+		{"json", "The result itself, as the API gives it.", "application/json", false, ".json", writeJSON},
+		{"csv", "A table with one row for each trial and composite, for spreadsheets and data frames.", "text/csv", true, ".csv", writeCSV},
+	}
+}
+
+// ByName returns the format with the given name.
+func ByName(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// Names returns the names of all formats in order.
+func Names() []string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// finite returns the figure behind v, and false where there is none that can be written.
+func finite(v *float64) (float64, bool) {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return 0, false
+	}
+	return *v, true
+}
+
+// number writes a figure with the fewest digits that read back to it.
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// oneLine puts a text on one line, without control characters and with valid UTF-8 only.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.Join(strings.Fields(s), " ")
+}
