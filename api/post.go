@@ -92,7 +92,7 @@ func (s *Server) makeRun(c echo.Context, body []byte) (bench.Run, error) {
 }
 
 // newRun makes the run and its trials: every case on each named host, or once where the
-// host is to be found.
+// host is to be found, and as often as is asked, one repeat after the other.
 func (s *Server) newRun(spec bench.Spec, cases []bench.Case) (bench.Run, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -103,14 +103,16 @@ func (s *Server) newRun(spec bench.Spec, cases []bench.Case) (bench.Run, error) 
 	if len(hosts) == 0 {
 		run.Hosts, hosts = []string{}, []string{""}
 	}
-	run.Trials = make([]bench.Trial, 0, len(cases)*len(hosts))
+	run.Trials = make([]bench.Trial, 0, len(cases)*len(hosts)*spec.Repeat)
 	for _, host := range hosts {
 		for _, cs := range cases {
-			id, err := uuid.NewV7()
-			if err != nil {
-				return bench.Run{}, err
+			for repeat := range spec.Repeat {
+				id, err := uuid.NewV7()
+				if err != nil {
+					return bench.Run{}, err
+				}
+				run.Trials = append(run.Trials, bench.Trial{ID: id.String(), Host: host, Kernel: cs.Kernel, Params: cs.Params, Repeat: repeat + 1, State: bench.Queued})
 			}
-			run.Trials = append(run.Trials, bench.Trial{ID: id.String(), Host: host, Kernel: cs.Kernel, Params: cs.Params, State: bench.Queued})
 		}
 	}
 	return run, nil

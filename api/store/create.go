@@ -15,7 +15,7 @@ import (
 
 // A NewRun is a run to be stored.
 type NewRun struct {
-	// Run carries ID, Spec, Created and Trials with ID, Host, Kernel and Params. A trial
+	// Run carries ID, Spec, Created and Trials with ID, Host, Kernel, Params and Repeat. A trial
 	// without a host waits for Assign. Everything else is worked out here.
 	Run bench.Run
 	// IdempotencyKey names the request, so that sending it again makes no second run; empty
@@ -81,7 +81,7 @@ func fresh(run bench.Run) bench.Run {
 	run.Trials = slices.Clone(run.Trials)
 	run.Hosts = []string{}
 	for i, t := range run.Trials {
-		run.Trials[i] = bench.Trial{ID: t.ID, Host: t.Host, Kernel: t.Kernel, Params: t.Params, State: bench.Queued}
+		run.Trials[i] = bench.Trial{ID: t.ID, Host: t.Host, Kernel: t.Kernel, Params: t.Params, Repeat: max(1, t.Repeat), State: bench.Queued}
 		if t.Host != "" && !slices.Contains(run.Hosts, t.Host) {
 			run.Hosts = append(run.Hosts, t.Host)
 		}
@@ -131,15 +131,15 @@ func (t *tx) insertRun(run *bench.Run, e encodedRun, n NewRun) error {
 	if n.IdempotencyKey != "" {
 		key, hash = n.IdempotencyKey, n.BodyHash[:]
 	}
-	_, err = t.exec(`INSERT INTO runs (seq, id, state, reason, spec, timeout, hosts, selector, waiting, created, cancel_reason, done, total, version, idempotency_key, body_hash)
-		VALUES (?, ?, ?, '', ?, ?, ?, ?, ?, ?, '', 0, ?, 1, ?, ?)`,
-		seq, run.ID, run.State, e.spec, run.Spec.Timeout.Std().Microseconds(), e.hosts, e.selector, flag(e.waiting), micros(run.Created), len(run.Trials), key, hash)
+	_, err = t.exec(`INSERT INTO runs (seq, id, state, reason, spec, timeout, hosts, selector, waiting, created, cancel_reason, done, total, version, idempotency_key, body_hash, repeat, label_commit)
+		VALUES (?, ?, ?, '', ?, ?, ?, ?, ?, ?, '', 0, ?, 1, ?, ?, ?, ?)`,
+		seq, run.ID, run.State, e.spec, run.Spec.Timeout.Std().Microseconds(), e.hosts, e.selector, flag(e.waiting), micros(run.Created), len(run.Trials), key, hash, max(1, run.Spec.Repeat), run.Spec.Labels[labelCommit])
 	if err != nil {
 		return err
 	}
-	trials := make([]any, 0, 6*len(run.Trials))
+	trials := make([]any, 0, 7*len(run.Trials))
 	for i, tr := range run.Trials {
-		trials = append(trials, seq, i, tr.ID, tr.Host, tr.Kernel, e.params[i])
+		trials = append(trials, seq, i, tr.ID, tr.Host, tr.Kernel, e.params[i], tr.Repeat)
 	}
 	if err := t.insert(insertTrials(), trials); err != nil {
 		return err
@@ -171,8 +171,8 @@ type bulk struct {
 // insertTrials is the bulk insert of trials.
 func insertTrials() bulk {
 	return bulk{
-		"INSERT INTO trials (run, ordinal, id, host, kernel, params, state, attempt, least, instance) VALUES ",
-		"(?, ?, ?, ?, ?, ?, 'queued', 0, 1, '')", "", 6,
+		"INSERT INTO trials (run, ordinal, id, host, kernel, params, repeat, state, attempt, least, instance) VALUES ",
+		"(?, ?, ?, ?, ?, ?, ?, 'queued', 0, 1, '')", "", 7,
 	}
 }
 
@@ -208,6 +208,9 @@ const (
 	tagSuite  = "suite"
 	tagLabel  = "label "
 )
+
+// labelCommit is the label that a history shows beside each point.
+const labelCommit = "commit"
 
 // tagsOf lists what a run can be found by, as arguments of insertTags(). A kernel's family
 // finds the run too, since a request may name a family for all of its kernels.

@@ -77,8 +77,8 @@ func (t *tx) waitingRuns(all []queuedRun, selector string) ([]queuedRun, error) 
 		if err := r.Scan(&q.seq, &q.RunID, &text, &q.Reason, &created); err != nil {
 			return err
 		}
-		var spec bench.Spec
-		if err := json.Unmarshal(text, &spec); err != nil {
+		spec, err := parseSpec(text)
+		if err != nil {
 			return fmt.Errorf("read spec of run %s: %w", q.RunID, err)
 		}
 		q.Selector, q.Plan, q.Created = spec.Hosts, spec.Plan, timeOf(created)
@@ -150,7 +150,7 @@ func (s *Store) SetReason(ctx context.Context, runID, reason string) error {
 
 // orderColumns are what scanOrder reads. An order's attempt is the least that is accepted:
 // one more than all that came before.
-const orderColumns = "t.run, r.id, t.id, t.host, t.least, t.kernel, t.params"
+const orderColumns = "t.run, r.id, t.id, t.host, t.least, t.kernel, t.params, t.repeat"
 
 // Undispatched gives orders for the trials of a host that can be queued, in the order in
 // which they are to be measured, as many as most.
@@ -177,7 +177,7 @@ func (s *Store) orders(ctx context.Context, op, query string, args ...any) ([]be
 			var seq int64
 			var o bench.Order
 			var params string
-			err := r.Scan(&seq, &o.Run, &o.Trial, &o.Host, &o.Attempt, &o.Case.Kernel, &params)
+			err := r.Scan(&seq, &o.Run, &o.Trial, &o.Host, &o.Attempt, &o.Case.Kernel, &params, &o.Repeat)
 			if err == nil {
 				o.Case.Params, err = parseParams(params)
 			}
@@ -202,8 +202,8 @@ func (t *tx) addPlans(orders []bench.Order, seqs []int64) error {
 			if err := t.row("SELECT spec FROM runs WHERE seq = ?", seq).Scan(&text); err != nil {
 				return err
 			}
-			var spec bench.Spec
-			if err := json.Unmarshal(text, &spec); err != nil {
+			spec, err := parseSpec(text)
+			if err != nil {
 				return fmt.Errorf("read spec of run %s: %w", orders[i].Run, err)
 			}
 			plan = spec.Plan

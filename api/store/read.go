@@ -53,7 +53,11 @@ func scanRun(scan func(...any) error) (seq int64, run bench.Run, err error) {
 	if err := scan(&seq, &run.ID, &run.State, &run.Reason, &spec, &hosts, &created, &started, &finished, &run.Progress.Done, &run.Progress.Total); err != nil {
 		return 0, run, err
 	}
-	if err := errors.Join(json.Unmarshal(spec, &run.Spec), json.Unmarshal(hosts, &run.Hosts)); err != nil {
+	err = json.Unmarshal(hosts, &run.Hosts)
+	if err == nil {
+		run.Spec, err = parseSpec(spec)
+	}
+	if err != nil {
 		return 0, run, fmt.Errorf("read spec of run %s: %w", run.ID, err)
 	}
 	run.Created, run.Started, run.Finished = timeOf(created), timeOrNil(started), timeOrNil(finished)
@@ -61,6 +65,15 @@ func scanRun(scan func(...any) error) (seq int64, run bench.Run, err error) {
 		run.Progress.Percent = float64(1000*run.Progress.Done/run.Progress.Total) / 10
 	}
 	return seq, run, nil
+}
+
+// parseSpec reads a spec, filling in what an earlier version did not know with what it did:
+// a run that was stored then can be shown, posted again and, when it still waits, measured.
+func parseSpec(text []byte) (bench.Spec, error) {
+	base := bench.DefaultPlan()
+	spec := bench.Spec{Repeat: 1, Plan: bench.Plan{Interval: base.Interval, Order: base.Order, Pin: base.Pin}}
+	err := json.Unmarshal(text, &spec)
+	return spec, err
 }
 
 // wholeRun reads a run with its trials.
@@ -73,7 +86,7 @@ func (t *tx) wholeRun(id string) (bench.Run, error) {
 		return run, err
 	}
 	run.Trials = make([]bench.Trial, 0, run.Progress.Total)
-	err = t.each("SELECT id, host, kernel, params, state, attempt, error, started, finished FROM trials WHERE run = ? ORDER BY ordinal", []any{seq}, func(r *sql.Rows) error {
+	err = t.each("SELECT id, host, kernel, params, repeat, state, attempt, error, started, finished FROM trials WHERE run = ? ORDER BY ordinal", []any{seq}, func(r *sql.Rows) error {
 		tr, err := scanTrial(r)
 		run.Trials = append(run.Trials, tr)
 		return err
@@ -89,7 +102,7 @@ func scanTrial(r *sql.Rows) (bench.Trial, error) {
 	var params string
 	var trialError sql.RawBytes
 	var started, finished sql.NullInt64
-	if err := r.Scan(&t.ID, &t.Host, &t.Kernel, &params, &t.State, &t.Attempt, &trialError, &started, &finished); err != nil {
+	if err := r.Scan(&t.ID, &t.Host, &t.Kernel, &params, &t.Repeat, &t.State, &t.Attempt, &trialError, &started, &finished); err != nil {
 		return t, err
 	}
 	t.Started, t.Finished = timeOrNil(started), timeOrNil(finished)

@@ -44,7 +44,7 @@ func (s *Store) RecordFinished(ctx context.Context, r bench.Report) (accepted bo
 	if err != nil {
 		return false, err
 	}
-	e := ending{state: r.Result.State, err: r.Result.Error, at: r.At, started: r.Result.Started, attempt: r.Attempt, instance: r.Instance, body: body}
+	e := ending{state: r.Result.State, err: r.Result.Error, at: r.At, started: r.Result.Started, attempt: r.Attempt, instance: r.Instance, body: body, measured: r.Result, fingerprint: r.Snapshot.Fingerprint}
 	if r.Result.Finished != nil {
 		e.at = *r.Result.Finished
 	}
@@ -151,6 +151,9 @@ type ending struct {
 	attempt  int        // 0: as it is
 	instance string
 	body     []byte // packed measurement, if there is one
+
+	measured    *bench.TrialResult // what is in it
+	fingerprint string             // of the host then
 }
 
 // settle fits the ending to the reason why the run was canceled: whoever stops a trial knows
@@ -206,6 +209,11 @@ func (t *tx) end(tr trial, e ending) (bool, error) {
 	if e.body != nil {
 		if _, err := t.exec("INSERT INTO results (run, ordinal, body) VALUES (?, ?, ?)", tr.seq, tr.ordinal, e.body); err != nil {
 			return false, err
+		}
+	}
+	if e.state == bench.Succeeded && e.measured != nil {
+		if err := t.addScore(tr.seq, tr.ordinal, *e.measured, e.fingerprint, e.at); err != nil {
+			return false, fmt.Errorf("keep score: %w", err)
 		}
 	}
 	t.move(tallyTrial, tr.state, e.state, 1)

@@ -68,7 +68,7 @@ func (s *Store) assemble(run bench.Run, bodies map[int][]byte) (bench.Result, er
 // stamped gives a reported result under the names and in the state that the store holds: a
 // worker's word about its own trial counts for the figures, not for what the trial was.
 func stamped(r bench.TrialResult, t bench.Trial) bench.TrialResult {
-	r.ID, r.Host, r.Kernel, r.Params = t.ID, t.Host, t.Kernel, t.Params
+	r.ID, r.Host, r.Kernel, r.Params, r.Repeat = t.ID, t.Host, t.Kernel, t.Params, t.Repeat
 	r.State, r.Attempt, r.Error, r.Started, r.Finished = t.State, t.Attempt, t.Error, t.Started, t.Finished
 	return r
 }

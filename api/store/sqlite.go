@@ -31,7 +31,7 @@ const (
 	applicationID = 0x62656e64 // "bend"
 	// schemaVersion is the version of the tables that this code reads and writes. Each has
 	// a file in schema that makes it out of the one before.
-	schemaVersion = 1
+	schemaVersion = 2
 	// readers is the number of connections for reading.
 	readers = 4
 )
@@ -216,6 +216,9 @@ func migrate(t *tx) error {
 		if _, err := t.tx.ExecContext(t.ctx, script); err != nil {
 			return fmt.Errorf("make tables of version %d: %w", v, err)
 		}
+	}
+	if version == 1 {
+		return t.fillScores()
 	}
 	return nil
 }

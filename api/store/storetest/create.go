@@ -22,6 +22,8 @@ func testCreate(t *testing.T, s *store.Store) {
 	odd.Trials[0].Params = kernels.Params{`na"me`: `va\lue`, "ünï": "çødé", "empty": "", "comma": `a,"b":"c"`}
 	odd.Trials[1].Params = kernels.Params{}
 	odd.Spec.Labels = map[string]string{"a=b": "c=d", "e": `f "g"`}
+	repeated := NewRun("blue", 3)
+	repeated.Spec.Repeat, repeated.Trials[1].Repeat, repeated.Trials[2].Repeat = 3, 2, 3
 	for _, row := range []struct {
 		name  string
 		run   bench.Run
@@ -33,6 +35,7 @@ func testCreate(t *testing.T, s *store.Store) {
 		{"with one trial", NewRun("blue", 1), []string{"blue"}},
 		{"with the most trials", many, []string{"blue"}},
 		{"with odd texts", odd, []string{"blue"}},
+		{"with repeats", repeated, []string{"blue"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := createRun(t, s, row.run)
@@ -46,7 +49,7 @@ func testCreate(t *testing.T, s *store.Store) {
 				t.Errorf("state %s, progress %+v", got.State, got.Progress)
 			}
 			for i, tr := range got.Trials {
-				want := bench.Trial{ID: row.run.Trials[i].ID, Host: row.run.Trials[i].Host, Kernel: row.run.Trials[i].Kernel, Params: row.run.Trials[i].Params, State: bench.Queued}
+				want := bench.Trial{ID: row.run.Trials[i].ID, Host: row.run.Trials[i].Host, Kernel: row.run.Trials[i].Kernel, Params: row.run.Trials[i].Params, Repeat: max(1, row.run.Trials[i].Repeat), State: bench.Queued}
 				if diff := cmp.Diff(want, tr); diff != "" {
 					t.Fatalf("trial %d (-want +got):\n%s", i, diff)
 				}

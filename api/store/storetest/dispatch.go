@@ -83,7 +83,7 @@ func testDispatch(t *testing.T, s *store.Store) {
 	var want []bench.Order
 	for _, r := range []bench.Run{runs[0], runs[2]} {
 		for _, tr := range r.Trials {
-			want = append(want, bench.Order{Run: r.ID, Trial: tr.ID, Host: host, Attempt: 1, Case: tr.Case(), Plan: r.Spec.Plan})
+			want = append(want, bench.Order{Run: r.ID, Trial: tr.ID, Host: host, Attempt: 1, Case: tr.Case(), Repeat: tr.Repeat, Plan: r.Spec.Plan})
 		}
 	}
 	got, err := s.Undispatched(t.Context(), host, 100)

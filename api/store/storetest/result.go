@@ -19,7 +19,7 @@ func measured(tr bench.Trial) *bench.TrialResult {
 	}
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	return &bench.TrialResult{
-		ID: tr.ID, Host: tr.Host, Kernel: tr.Kernel, Params: tr.Params, State: bench.Succeeded, Attempt: 1, Started: &at, Finished: &at,
+		ID: tr.ID, Host: tr.Host, Kernel: tr.Kernel, Params: tr.Params, Repeat: tr.Repeat, State: bench.Succeeded, Attempt: 1, Started: &at, Finished: &at,
 		Score:   &bench.Score{Metric: "throughput", Unit: "call/s", Better: "higher", Value: &value, Low: &low, Confidence: 0.95, N: 500, Reason: "no upper bound"},
 		Metrics: []bench.Score{{Metric: "time_per_call", Unit: "us", Better: "lower"}},
 		Latency: &bench.Latency{Unit: "ns", Count: 3, Percentiles: map[string]int64{"50": 46900}, HDR: strings.Repeat("HISTFAAA", 50)},

@@ -63,6 +63,7 @@ func Run(t *testing.T, open Open) {
 // NewRun makes a run to post, with its trials on the host given, or on none yet.
 func NewRun(host string, trials int) bench.Run {
 	run := bench.Run{ID: newID(), Created: time.Now(), Spec: bench.Spec{
+		Repeat:  1,
 		Cases:   []bench.CaseSpec{{Kernel: "soap.echo", Params: bench.Matrix{"model": {"stream", "dom"}, "clients": {"1", "4"}}}},
 		Plan:    bench.DefaultPlan(),
 		Labels:  map[string]string{"branch": "main", "commit": "abc123"},

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"benchd/worker/bench"
+)
+
+// addScore writes the score of a trial that succeeded where histories and leaderboards look
+// for it. A trial without a score has no row.
+func (t *tx) addScore(seq int64, ordinal int, r bench.TrialResult, fingerprint string, at time.Time) error {
+	if r.Score == nil || r.Score.Value == nil {
+		return nil
+	}
+	var host, params string
+	var c bench.Case
+	var repeat, repeats int
+	err := t.row("SELECT t.host, t.kernel, t.params, t.repeat, r.repeat FROM trials t JOIN runs r ON r.seq = t.run WHERE t.run = ? AND t.ordinal = ?", seq, ordinal).
+		Scan(&host, &c.Kernel, &params, &repeat, &repeats)
+	if err != nil {
+		return err
+	}
+	if c.Params, err = parseParams(params); err != nil {
+		return err
+	}
+	series, err := t.seriesOf(host, c, params, r, at)
+	if err != nil {
+		return err
+	}
+	forks, err := json.Marshal(forkMedians(r.Forks))
+	if err != nil {
+		return err
+	}
+	s := r.Score
+	_, err = t.exec(`INSERT INTO scores (run, ordinal, series, repeat, repeats, value, low, high, confidence, n, valid, fingerprint, finished, forks)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		seq, ordinal, series, repeat, repeats, *s.Value, s.Low, s.High, s.Confidence, s.N, flag(r.Validity.Valid), fingerprint, micros(at), string(forks))
+	return err
+}
+
+// seriesOf gives the key of the series that a score belongs to, making it for its first one.
+func (t *tx) seriesOf(host string, c bench.Case, params string, r bench.TrialResult, at time.Time) (id int64, err error) {
+	pin := r.Placement.Pin
+	if pin == "" { // of a worker that knew no placement
+		pin = bench.PinFree
+	}
+	_, err = t.exec(`INSERT INTO series (host, kernel, case_key, params, pin, awake, metric, unit, better, latest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (host, case_key, pin, awake, metric, unit, better) DO UPDATE SET latest = excluded.latest WHERE series.latest < excluded.latest`,
+		host, c.Kernel, c.Key(), params, pin, flag(r.Placement.Awake), r.Score.Metric, r.Score.Unit, r.Score.Better, micros(at))
+	if err != nil {
+		return 0, err
+	}
+	err = t.row("SELECT id FROM series WHERE host = ? AND case_key = ? AND pin = ? AND awake = ? AND metric = ? AND unit = ? AND better = ?",
+		host, c.Key(), pin, flag(r.Placement.Awake), r.Score.Metric, r.Score.Unit, r.Score.Better).Scan(&id)
+	return id, err
+}
+
+// forkMedians gives the median of each fork's samples, which is what forks of one case differ
+// in; a fork without samples has none.
+func forkMedians(forks []bench.Fork) []float64 {
+	medians := make([]float64, 0, len(forks))
+	for _, f := range forks {
+		if len(f.Samples) == 0 {
+			continue
+		}
+		s := slices.Sorted(slices.Values(f.Samples))
+		m := (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+		if !math.IsNaN(m) && !math.IsInf(m, 0) {
+			medians = append(medians, m)
+		}
+	}
+	return medians
+}
+
+// fillBatch is how many results fillScores holds at a time.
+const fillBatch = 100
+
+// fillScores makes the scores of all results that an earlier version stored.
+func (t *tx) fillScores() error {
+	var n int64
+	if err := t.row("SELECT count(*) FROM results").Scan(&n); err != nil {
+		return fmt.Errorf("count results: %w", err)
+	}
+	if n > 0 {
+		t.store.logger.Info("store: making the scores of stored results, once", "results", n)
+	}
+	for seq, ordinal := int64(-1), -1; ; {
+		batch, err := t.storedResults(seq, ordinal)
+		if err != nil {
+			return fmt.Errorf("read results: %w", err)
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+		for _, r := range batch {
+			if err := t.fillScore(r); err != nil {
+				return err
+			}
+			seq, ordinal = r.seq, r.ordinal
+		}
+	}
+}
+
+// A storedResult is a row of results with what its trial's row says.
+type storedResult struct {
+	seq      int64
+	ordinal  int
+	body     []byte
+	state    bench.State
+	finished sql.NullInt64
+}
+
+// storedResults gives the next results after the one given, by key.
+func (t *tx) storedResults(seq int64, ordinal int) ([]storedResult, error) {
+	var batch []storedResult
+	err := t.each(`SELECT p.run, p.ordinal, p.body, t.state, t.finished FROM results p JOIN trials t ON t.run = p.run AND t.ordinal = p.ordinal
+		WHERE (p.run, p.ordinal) > (?, ?) ORDER BY p.run, p.ordinal LIMIT ?`, []any{seq, ordinal, fillBatch}, func(r *sql.Rows) error {
+		var s storedResult
+		err := r.Scan(&s.seq, &s.ordinal, &s.body, &s.state, &s.finished)
+		batch = append(batch, s)
+		return err
+	})
+	return batch, err
+}
+
+// fillScore makes the score of one stored result. One that cannot be read is left out, and
+// the log says so: it cannot be shown either, and the others can.
+func (t *tx) fillScore(r storedResult) error {
+	m, err := t.store.codec.unpack(r.body)
+	if err != nil {
+		t.store.logger.Warn("store: a stored result cannot be read", "run", r.seq, "ordinal", r.ordinal, "error", err)
+		return nil
+	}
+	if r.state != bench.Succeeded || m.Result == nil {
+		return nil
+	}
+	if err := t.addScore(r.seq, r.ordinal, *m.Result, m.Snapshot.Fingerprint, timeOf(r.finished.Int64)); err != nil {
+		return fmt.Errorf("make the score of a stored result: %w", err)
+	}
+	return nil
+}
