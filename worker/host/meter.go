@@ -18,22 +18,31 @@ const (
 type Reading struct {
 	Self   time.Duration  // of this process, user and system
 	Server *time.Duration // of the server process; null without one, or where the platform does not tell
-	System *time.Duration // busy time of all CPUs of the host together; null where the platform does not tell
+	System *time.Duration // busy time of all CPUs of the host together, without the spinners; null where the platform does not tell
 }
 
 // A Meter reads CPU times cheaply enough to be asked at every slice: it keeps its file and
 // its buffer, and a reading costs three system calls. One goroutine uses it.
 type Meter struct {
 	serverPID int
-	stat      *os.File // /proc/stat; nil where there is none
+	spinners  []int         // processes that are no work, only keep the CPUs awake
+	system    time.Duration // the last System read
+	stat      *os.File      // /proc/stat; nil where there is none
 	buf       [512]byte
 	reasons   map[string]string
 }
 
 // NewMeter makes a meter for this process and for the server process with the given id, or
-// for this process alone when the id is 0. It fails when the server is not running.
-func NewMeter(serverPID int) (*Meter, error) {
+// for this process alone when the id is 0. It fails when the server is not running. The CPU
+// time of the spinners, processes that only keep the CPUs awake, is left out of System; an
+// id of 0 is none.
+func NewMeter(serverPID int, spinners ...int) (*Meter, error) {
 	m := &Meter{serverPID: serverPID, reasons: map[string]string{}}
+	for _, pid := range spinners {
+		if pid != 0 {
+			m.spinners = append(m.spinners, pid)
+		}
+	}
 	if _, err := selfCPU(); err != nil {
 		return nil, fmt.Errorf("read the CPU time of this process: %w", err)
 	}
@@ -103,7 +112,22 @@ func (m *Meter) systemCPU(int) (time.Duration, error) {
 	if !ok {
 		return 0, fmt.Errorf("read %s: its first line is not that of all CPUs", m.stat.Name())
 	}
-	return busy, nil
+	return m.withoutSpinners(busy)
+}
+
+// withoutSpinners takes the spinners' time off the busy time. The one is counted in ticks
+// and the other to the nanosecond, so the difference may step back by a tick, which a
+// reading does not.
+func (m *Meter) withoutSpinners(busy time.Duration) (time.Duration, error) {
+	for _, pid := range m.spinners {
+		spun, err := ProcessCPU(pid)
+		if err != nil {
+			return 0, fmt.Errorf("leave out the spinner: %w", err)
+		}
+		busy -= spun
+	}
+	m.system = max(m.system, busy)
+	return m.system, nil
 }
 
 // Reasons says in a sentence why Server or System was null, by ServerReason and SystemReason.

@@ -1,0 +1,90 @@
+package host
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxCPUs is more CPUs than any kernel can be built for: its own bound is 8192.
+const maxCPUs = 8192
+
+// AllowedCPUs are the CPUs that this process may run on, in ascending order, as its control
+// group and whoever started it left them; nil where the platform cannot tell. It reads the
+// affinity of the process's first thread, so it is asked before a lane pins threads.
+func AllowedCPUs() []int {
+	set := unix.NewCPUSet(maxCPUs)
+	if err := unix.SchedGetaffinityDynamic(os.Getpid(), set); err != nil {
+		return nil
+	}
+	return members(set)
+}
+
+// PinThread puts the calling thread on one CPU. The caller has locked its goroutine to the
+// thread, and lets the thread end with the goroutine: it is not unlocked again.
+func PinThread(cpu int) error {
+	_, err := PlaceThread([]int{cpu})
+	return err
+}
+
+// PlaceThread restricts the calling thread to some CPUs. A process that it starts then is
+// restricted in the same way from its first instruction, with all threads that it will have.
+// The function returned puts the thread back where it was. The caller has locked its
+// goroutine to the thread.
+func PlaceThread(cpus []int) (back func() error, err error) {
+	before := unix.NewCPUSet(maxCPUs)
+	if err := unix.SchedGetaffinityDynamic(0, before); err != nil {
+		return nil, fmt.Errorf("read the CPUs of a thread: %w", err)
+	}
+	if err := restrict(cpus); err != nil {
+		return nil, err
+	}
+	return func() error { return restrict(members(before)) }, nil
+}
+
+// restrict gives the calling thread just these CPUs. The kernel itself passes over CPUs that
+// it does not have, which would hide a wrong number.
+func restrict(cpus []int) error {
+	set := unix.NewCPUSet(maxCPUs)
+	for _, n := range cpus {
+		if n < 0 || n >= maxCPUs {
+			return fmt.Errorf("put a thread on CPU %d: CPUs are numbered from 0 to %d", n, maxCPUs-1)
+		}
+		set.Set(n)
+	}
+	if err := unix.SchedSetaffinityDynamic(0, set); err != nil {
+		return fmt.Errorf("put a thread on CPU %s: %w", FormatCPUs(cpus), err)
+	}
+	now := unix.NewCPUSet(maxCPUs)
+	if err := unix.SchedGetaffinityDynamic(0, now); err != nil {
+		return fmt.Errorf("read the CPUs of a thread: %w", err)
+	}
+	for _, n := range cpus {
+		if !now.IsSet(n) {
+			return fmt.Errorf("put a thread on CPU %s: the system allows CPU %s only", FormatCPUs(cpus), FormatCPUs(members(now)))
+		}
+	}
+	return nil
+}
+
+// members lists a set's CPUs in ascending order.
+func members(set unix.CPUSetDynamic) []int {
+	var cpus []int
+	for n := range maxCPUs {
+		if set.IsSet(n) {
+			cpus = append(cpus, n)
+		}
+	}
+	return cpus
+}
+
+// LowerThread gives the calling thread the policy SCHED_IDLE; see sched(7). It then runs
+// only when its CPU has nothing else to do. The caller has locked its goroutine to the
+// thread, and lets the thread end with the goroutine.
+func LowerThread() error {
+	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0); err != nil {
+		return fmt.Errorf("give a thread the lowest priority: %w", err)
+	}
+	return nil
+}
