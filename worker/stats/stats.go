@@ -10,8 +10,11 @@ package stats
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+
+	"benchd/worker/bench"
 )
 
 const (
@@ -29,8 +32,9 @@ const (
 type Figure struct {
 	Value     *float64
 	Low, High *float64
-	N         int // samples behind the value
-	Reason    string
+	N         int    // samples behind the value
+	Reason    string // why the value or a bound is nil
+	Note      string // what a reader of the interval must know; empty when there is nothing
 }
 
 // Median gives the median of all samples and its interval at the confidence level, 0 < c < 1.
@@ -80,7 +84,7 @@ func Mean(groups [][][]float64, confidence float64) Figure {
 // or says why there is none.
 func (f *Figure) bound(replicates []float64, confidence float64) {
 	if f.N < MinSamples {
-		f.Reason = fmt.Sprintf("an interval needs %d samples, there are %d", MinSamples, f.N)
+		f.Reason = tooFew(f.N)
 		return
 	}
 	slices.Sort(replicates)
@@ -140,3 +144,47 @@ func quantile(sorted []float64, p float64) float64 {
 }
 
 func ptr(v float64) *float64 { return &v }
+
+// PooledT gives the mean of all samples and its interval by Student's t over all of them, as
+// JMH prints it: t(1−(1−c)/2, N−1)·s/√N. It takes every slice for independent.
+func PooledT(forks [][]float64, confidence float64) Figure {
+	pool := slices.Concat(forks...)
+	f := Figure{N: len(pool)}
+	if len(pool) == 0 {
+		f.Reason = "no slice was measured"
+		return f
+	}
+	mean, spread := moments(pool)
+	f.Value = ptr(mean)
+	if f.N < MinSamples {
+		f.Reason = tooFew(f.N)
+		return f
+	}
+	half := studentT(1-(1-confidence)/2, f.N-1) * spread / math.Sqrt(float64(f.N))
+	f.Low, f.High = ptr(mean-half), ptr(mean+half)
+	return f
+}
+
+// Of gives value and interval in the way that a plan asks for: Median or PooledT.
+func Of(interval bench.Interval, forks [][]float64, confidence float64) Figure {
+	if interval == bench.PooledT {
+		return PooledT(forks, confidence)
+	}
+	return Median(forks, confidence)
+}
+
+// moments gives the mean and the sample standard deviation.
+func moments(v []float64) (mean, spread float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(sum / float64(max(1, len(v)-1)))
+}
+
+func tooFew(n int) string {
+	return fmt.Sprintf("an interval needs %d samples, there are %d", MinSamples, n)
+}
