@@ -30,23 +30,28 @@ type Role string
 
 // The roles.
 const (
-	Client Role = "client" // measures one fork
-	Server Role = "server" // serves the kernel's counterpart
+	Client  Role = "client"  // measures one fork
+	Server  Role = "server"  // serves the kernel's counterpart
+	Spinner Role = "spinner" // keeps the CPUs from halting; it has no kernel
 )
 
 // A Job is what a child is told to do.
 type Job struct {
-	Role      Role           `json:"role"`
-	Kernel    string         `json:"kernel"`
-	Params    kernels.Params `json:"params"`
-	Plan      bench.Plan     `json:"plan"`
-	ServerPID int            `json:"server_pid,omitempty"` // for a client: whose CPU time is read too
-	Memory    int64          `json:"memory,omitempty"`     // bytes of data the child may have; 0 means no limit
+	Role   Role           `json:"role"`
+	Kernel string         `json:"kernel"`
+	Params kernels.Params `json:"params"`
+	Plan   bench.Plan     `json:"plan"`
+	// CPUs are those that the child may run on, with all its threads; none given means those
+	// of its parent. For a spinner they are the CPUs to keep awake.
+	CPUs       []int `json:"cpus,omitempty"`
+	ServerPID  int   `json:"server_pid,omitempty"`  // for a client: whose CPU time is read too
+	SpinnerPID int   `json:"spinner_pid,omitempty"` // for a client: whose CPU time is left out of the host's
+	Memory     int64 `json:"memory,omitempty"`      // bytes of data the child may have; 0 means no limit
 }
 
 // An Event is what a child tells its parent. One field is set.
 type Event struct {
-	Ready    string          `json:"ready,omitempty"`    // a server's address
+	Ready    string          `json:"ready,omitempty"`    // a server's address; the CPUs that a spinner keeps awake
 	Progress *Progress       `json:"progress,omitempty"` // a client's, after each slice
 	Record   *measure.Record `json:"record,omitempty"`   // a client's, at its end
 	PeakRSS  *int64          `json:"peak_rss,omitempty"` // with Record: of the client itself
@@ -110,6 +115,10 @@ func (c *worker) fail(code string, err error) {
 }
 
 func (c *worker) do(ctx context.Context, catalog *bench.Catalog, job Job) {
+	if job.Role == Spinner {
+		c.spin(ctx)
+		return
+	}
 	kernel, ok := catalog.Kernel(job.Kernel)
 	if !ok {
 		c.fail("unknown_kernel", fmt.Errorf("this worker has no kernel %q", job.Kernel))
@@ -142,7 +151,7 @@ func (c *worker) serve(ctx context.Context, kernel kernels.Kernel, job Job) {
 }
 
 func (c *worker) measure(ctx context.Context, kernel kernels.Kernel, job Job) {
-	meter, err := host.NewMeter(job.ServerPID)
+	meter, err := host.NewMeter(job.ServerPID, job.SpinnerPID)
 	if err != nil {
 		c.fail("meter_failed", err)
 		return

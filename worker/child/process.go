@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchd/worker/bench"
+	"benchd/worker/host"
 )
 
 // A Starter starts children.
@@ -45,6 +46,9 @@ func (s Starter) Start(ctx context.Context, job Job, lock *Lock) (*Process, erro
 	// Its end is the caller's to ask for, by Stop or Kill, which also reap it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), s.Exe, Arg)
 	cmd.Env = append([]string{"TMPDIR=" + os.TempDir()}, s.Env...)
+	if job.Role == Spinner {
+		cmd.Env = append(cmd.Env, spinnerEnv)
+	}
 	cmd.Dir = os.TempDir()
 	isolate(cmd)
 	lock.pass(cmd)
@@ -60,7 +64,7 @@ func (s Starter) Start(ctx context.Context, job Job, lock *Lock) (*Process, erro
 	}
 	p.job = in
 	started := make(chan error)
-	go p.live(out, started)
+	go p.live(out, job.CPUs, started)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start a child: %w", err)
 	}
@@ -75,12 +79,14 @@ func (s Starter) Start(ctx context.Context, job Job, lock *Lock) (*Process, erro
 	return p, nil
 }
 
-// live starts the child, reads its events and reaps it, all on one thread: on Linux a child
-// that shall die with its parent dies with the *thread* that started it.
-func (p *Process) live(out io.Reader, started chan<- error) {
+// live starts the child on its CPUs, reads its events and reaps it, all on one thread: on
+// Linux a child that shall die with its parent dies with the *thread* that started it.
+func (p *Process) live(out io.Reader, cpus []int, started chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
+	same, err := p.start(cpus)
+	if same { // else the thread ends with this goroutine
+		defer runtime.UnlockOSThread()
+	}
 	started <- err
 	if err != nil {
 		return
@@ -99,6 +105,20 @@ func (p *Process) live(out io.Reader, started chan<- error) {
 	close(p.events)
 	_, _ = io.Copy(io.Discard, out) // the reader must come to its end before Wait
 	p.err = errors.Join(bad, scan.Err(), p.cmd.Wait())
+}
+
+// start starts the child, which inherits the CPUs of the thread that does it. It tells
+// whether the thread is again as it was.
+func (p *Process) start(cpus []int) (same bool, err error) {
+	if len(cpus) == 0 {
+		return true, p.cmd.Start()
+	}
+	back, err := host.PlaceThread(cpus)
+	if err != nil {
+		return true, err
+	}
+	err = p.cmd.Start()
+	return back() == nil, err
 }
 
 // PID returns the child's process id.
