@@ -71,7 +71,7 @@ func TestQueryPlans(t *testing.T) {
 			t.Errorf("%s: %v", query, err)
 		}
 		for _, line := range plan {
-			for _, table := range []string{"runs", "trials", "tags", "results", "r", "t", "p", "s"} {
+			for _, table := range []string{"runs", "trials", "tags", "results", "scores", "r", "t", "p", "s"} {
 				partial := strings.Contains(line, "runs_waiting") || strings.Contains(line, "trials_sent") || strings.Contains(line, "trials_active")
 				if (line == "SCAN "+table || strings.HasPrefix(line, "SCAN "+table+" ")) && !partial {
 					t.Errorf("%s\n  %s", query, strings.Join(plan, "\n  "))

@@ -1,10 +1,9 @@
--- Version 2: several trials of one case in a run, trials that another one's order carries, and
--- the scores of all runs in tables of their own, where a history, a leaderboard or a noise
+-- Version 2: several trials of one case in a run, and the scores of all runs in tables of
+-- their own, where a history, a leaderboard or a noise
 -- floor is found without unpacking results.
 ALTER TABLE runs   ADD COLUMN repeat INTEGER NOT NULL DEFAULT 1;     -- trials of each case, of the spec
 ALTER TABLE runs   ADD COLUMN label_commit TEXT NOT NULL DEFAULT ''; -- the label "commit", which points of a history show
 ALTER TABLE trials ADD COLUMN repeat INTEGER NOT NULL DEFAULT 1;     -- which of the case's trials on its host, from 1
-ALTER TABLE trials ADD COLUMN leader TEXT    NOT NULL DEFAULT '';    -- the trial whose order carries this one; empty for its own
 
 UPDATE runs SET label_commit = tags.value FROM tags WHERE tags.kind = 'label commit' AND tags.run = runs.seq;
 

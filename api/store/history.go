@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"benchd/kernels"
+	"benchd/worker/bench"
+)
+
+// A SeriesFilter says which series to look at. Its zero value means all.
+type SeriesFilter struct {
+	Kernel string            // of this kernel, or of this family
+	Host   string            // on this host
+	Params map[string]string // with these parameters, in canonical text; others may be any
+	Labels map[string]string // only points of runs with all of these labels
+	Limit  int               // series at most
+}
+
+// Bounds of a series that History reads. The oldest point that it gives stays the same while
+// the next five hundred come in: change points are found by going through the points from the
+// first on, and would move about if each new point pushed out an old one.
+const (
+	windowMost = 1500
+	windowStep = 500
+)
+
+// History gives the series that fit the filter with their newest points, oldest first, and
+// whether there are more series than the limit. Those measured last come first; a series
+// without a point is left out. The number of points of each is at most windowMost, its Total
+// counts all.
+func (s *Store) History(ctx context.Context, f SeriesFilter) (series []bench.Series, more bool, err error) {
+	err = s.read(ctx, "read history", func(t *tx) error {
+		keys, err := t.findSeries(f)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			b := k.Series
+			if err := t.addPoints(&b, k.id, f.Labels); err != nil {
+				return err
+			}
+			if len(b.Points) == 0 {
+				continue
+			}
+			if more = len(series) == f.Limit; more {
+				return nil
+			}
+			series = append(series, b)
+		}
+		return nil
+	})
+	return series, more, err
+}
+
+// A keyedSeries is a series without points, with its key.
+type keyedSeries struct {
+	id int64
+	bench.Series
+}
+
+// findSeries gives the series that fit a filter, those measured last first. There are as many
+// as hosts have cases, so that parameters can be compared here.
+func (t *tx) findSeries(f SeriesFilter) ([]keyedSeries, error) {
+	query := "SELECT id, host, kernel, params, pin, awake, metric, unit, better FROM series WHERE 1 = 1"
+	var args []any
+	if f.Kernel != "" {
+		query += " AND (kernel = ? OR kernel >= ? AND kernel < ?)"
+		args = append(args, f.Kernel, f.Kernel+".", f.Kernel+"/") // "/" follows "." in ASCII
+	}
+	if f.Host != "" {
+		query, args = query+" AND host = ?", append(args, f.Host)
+	}
+	var found []keyedSeries
+	err := t.each(query+" ORDER BY latest DESC, id DESC", args, func(r *sql.Rows) error {
+		k, err := scanSeries(r)
+		if err == nil && hasParams(k.Params, f.Params) {
+			found = append(found, k)
+		}
+		return err
+	})
+	return found, err
+}
+
+func scanSeries(r *sql.Rows) (k keyedSeries, err error) {
+	var params string
+	if err := r.Scan(&k.id, &k.Host, &k.Kernel, &params, &k.Pin, &k.Awake, &k.Metric, &k.Unit, &k.Better); err != nil {
+		return k, err
+	}
+	k.Params, err = parseParams(params)
+	return k, err
+}
+
+func hasParams(have kernels.Params, want map[string]string) bool {
+	for name, v := range want {
+		if got, ok := have[name]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// pointColumns are what scanPoint reads.
+const pointColumns = "r.id, s.repeat, s.finished, s.value, s.low, s.high, s.confidence, s.n, s.valid, s.fingerprint, r.label_commit"
+
+func scanPoint(scan func(...any) error) (p bench.Point, err error) {
+	var finished int64
+	err = scan(&p.Run, &p.Repeat, &finished, &p.Value, &p.Low, &p.High, &p.Confidence, &p.N, &p.Valid, &p.Fingerprint, &p.Commit)
+	p.Finished = timeOf(finished)
+	return p, err
+}
+
+// addPoints reads the newest points of a series, from the same first one on for a while.
+func (t *tx) addPoints(b *bench.Series, id int64, labels map[string]string) error {
+	where := " WHERE s.series = ?"
+	args := []any{id}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		where += " AND EXISTS (SELECT 1 FROM tags e WHERE e.kind = ? AND e.value = ? AND e.run = s.run)"
+		args = append(args, tagLabel+name, labels[name])
+	}
+	if err := t.row("SELECT count(*) FROM scores s"+where, args...).Scan(&b.Total); err != nil {
+		return err
+	}
+	first := max(0, b.Total-windowMost+windowStep-1) / windowStep * windowStep
+	query := "SELECT " + pointColumns + " FROM scores s JOIN runs r ON r.seq = s.run" + where + " ORDER BY s.finished DESC, s.run DESC, s.ordinal DESC LIMIT ?"
+	err := t.each(query, append(args, b.Total-first), func(r *sql.Rows) error {
+		p, err := scanPoint(r.Scan)
+		b.Points = append(b.Points, p)
+		return err
+	})
+	slices.Reverse(b.Points)
+	return err
+}
+
+// Leaders gives the best score of each series that fits the filter, as a series of one point,
+// and whether there are more series than the limit. A score without doubts is better than
+// any with.
+func (s *Store) Leaders(ctx context.Context, f SeriesFilter) (best []bench.Series, more bool, err error) {
+	err = s.read(ctx, "read leaders", func(t *tx) error {
+		keys, err := t.findSeries(f)
+		if err != nil {
+			return err
+		}
+		if more = len(keys) > f.Limit; more {
+			keys = keys[:f.Limit]
+		}
+		for _, k := range keys {
+			p, err := t.bestPoint(k)
+			if isNoRows(err) {
+				continue // its runs are gone
+			}
+			if err != nil {
+				return err
+			}
+			k.Points = []bench.Point{p}
+			best = append(best, k.Series)
+		}
+		return nil
+	})
+	return best, more, err
+}
+
+// bestPoint looks among the valid scores of a series first, and then among the others.
+func (t *tx) bestPoint(k keyedSeries) (p bench.Point, err error) {
+	order := " ORDER BY s.value DESC LIMIT 1"
+	if k.Better == "lower" {
+		order = " ORDER BY s.value LIMIT 1"
+	}
+	for _, valid := range []bool{true, false} {
+		p, err = scanPoint(t.row("SELECT "+pointColumns+" FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.valid = ?"+order, k.id, flag(valid)).Scan)
+		if !isNoRows(err) {
+			break
+		}
+	}
+	return p, err
+}
+
+// A PastKey names what past scores are wanted of: a case on a host that was as it is, in a
+// placement and a unit.
+type PastKey struct {
+	Host        string
+	Case        bench.Case
+	Pin         string
+	Awake       bool
+	Unit        string
+	Fingerprint string
+	Except      []string // runs that do not count
+}
+
+// A PastScore is what a trial measured before.
+type PastScore struct {
+	Run    string
+	Repeat int
+	Value  float64
+	Forks  []float64 // median of each fork's samples
+}
+
+// pastMost is how many past scores are read. The noise is that of late.
+const pastMost = 200
+
+// Past gives scores of the past by which the noise of a case can be told, the newest first:
+// those of runs that repeated their cases, or, when there are none, those of any run.
+func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibrated bool, err error) {
+	err = s.read(ctx, "read past scores", func(t *tx) error {
+		if scores, err = t.past(k, " AND s.repeats > 1"); err != nil || len(scores) > 0 {
+			calibrated = len(scores) > 0
+			return err
+		}
+		scores, err = t.past(k, "")
+		return err
+	})
+	return scores, calibrated, err
+}
+
+func (t *tx) past(k PastKey, which string) ([]PastScore, error) {
+	pin := k.Pin
+	if pin == "" {
+		pin = bench.PinFree
+	}
+	query := `SELECT r.id, s.repeat, s.value, s.forks FROM series x JOIN scores s ON s.series = x.id JOIN runs r ON r.seq = s.run
+		WHERE x.host = ? AND x.case_key = ? AND x.pin = ? AND x.awake = ? AND x.unit = ? AND s.fingerprint = ?` + which
+	args := []any{k.Host, k.Case.Key(), pin, flag(k.Awake), k.Unit, k.Fingerprint}
+	if len(k.Except) > 0 {
+		query += " AND r.id NOT IN (" + strings.TrimSuffix(strings.Repeat("?,", len(k.Except)), ",") + ")"
+		for _, id := range k.Except {
+			args = append(args, id)
+		}
+	}
+	var scores []PastScore
+	err := t.each(query+" ORDER BY s.finished DESC, s.run DESC, s.ordinal DESC LIMIT ?", append(args, pastMost), func(r *sql.Rows) error {
+		var p PastScore
+		var forks []byte
+		if err := r.Scan(&p.Run, &p.Repeat, &p.Value, &forks); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(forks, &p.Forks); err != nil {
+			return fmt.Errorf("read forks of run %s: %w", p.Run, err)
+		}
+		scores = append(scores, p)
+		return nil
+	})
+	return scores, err
+}
