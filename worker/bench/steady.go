@@ -40,6 +40,7 @@ type Noise struct {
 	PressureIO      *float64 `json:"pressure_io" extensions:"x-nullable"`      // for input or output
 	MHzLow          *float64 `json:"mhz_low" extensions:"x-nullable"`          // lowest and highest clock of any CPU seen
 	MHzHigh         *float64 `json:"mhz_high" extensions:"x-nullable"`         //
+	ClockDrop       *float64 `json:"clock_drop" extensions:"x-nullable"`       // how far the fastest CPU's clock fell below its highest, 0 to 1; 0.1 is 10 %
 	Throttled       *float64 `json:"throttled_s" extensions:"x-nullable"`      // seconds that the cgroup's CPU limit held back its tasks
 	ThermalEvents   *int64   `json:"thermal_events" extensions:"x-nullable"`   // times that a core slowed down for its temperature
 	Swapped         *int64   `json:"swapped_pages" extensions:"x-nullable"`    // pages swapped in or out
