@@ -68,6 +68,7 @@ type namedBroker struct {
 func brokers() []namedBroker {
 	return []namedBroker{
 		{"nats", natsBroker{}},
+		{"tcp", &tcpBroker{}},
 	}
 }
 

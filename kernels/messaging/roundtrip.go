@@ -25,7 +25,7 @@ func (roundtripKernel) Info() kernels.Info {
 			"another process sends it back, and the client verifies the reply",
 		Unit: "message/s", Noun: "message", Lanes: "clients",
 		Params: []kernels.Param{
-			{Name: "broker", Doc: "The broker that carries the messages.", Kind: kernels.Word, Default: brokerNames()[0], Values: brokerNames()},
+			{Name: "broker", Doc: "The broker that carries the messages; tcp is none, only a connection to the echo service: the floor below all brokers.", Kind: kernels.Word, Default: brokerNames()[0], Values: brokerNames()},
 			{Name: "content", Doc: "A SOAP envelope that both sides write and read, or bytes that go unread.", Kind: kernels.Word, Default: soap, Values: []string{soap, raw}},
 			{Name: "size", Doc: "Bytes of one message, the whole envelope included.", Kind: kernels.Size, Default: "1KB", Values: []string{"1KB", "10KB", "1MB"}},
 			{Name: "clients", Doc: "Clients, each with a connection and a reply address of its own.", Kind: kernels.Int, Default: "1", Min: 1, Max: maxLanes},
