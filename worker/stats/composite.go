@@ -9,8 +9,8 @@ import (
 
 // Composites gives the composite figures of a run: for each host and each set of parameters,
 // the arithmetic mean over the scores of all kernels that name the same composite. One whose
-// kernels were not all measured is left out.
-func Composites(families []kernels.Family, trials []bench.TrialResult) []bench.Composite {
+// kernels were not all measured is left out. The interval is the one of the run's plan.
+func Composites(families []kernels.Family, interval bench.Interval, trials []bench.TrialResult) []bench.Composite {
 	out := []bench.Composite{}
 	for _, name := range compositeNames(families) {
 		members := members(families, name)
@@ -22,7 +22,7 @@ func Composites(families []kernels.Family, trials []bench.TrialResult) []bench.C
 		}
 		for _, g := range groups {
 			if len(g.trials) == len(members) {
-				out = append(out, g.composite(name, members))
+				out = append(out, g.composite(name, interval, members))
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func join(groups []group, t bench.TrialResult) []group {
 	return append(groups, group{t.Host, t.Params.String(), []bench.TrialResult{t}})
 }
 
-func (g group) composite(name string, members []string) bench.Composite {
+func (g group) composite(name string, interval bench.Interval, members []string) bench.Composite {
 	first := g.trials[0]
 	samples := make([][][]float64, len(g.trials))
 	for i, t := range g.trials {
@@ -58,7 +58,7 @@ func (g group) composite(name string, members []string) bench.Composite {
 			samples[i] = append(samples[i], f.Samples)
 		}
 	}
-	f := Mean(samples, first.Score.Confidence)
+	f := Mean(interval, samples, first.Score.Confidence)
 	return bench.Composite{
 		Name: name, Host: g.host, Params: first.Params, Members: members,
 		Score: bench.Score{
