@@ -54,9 +54,9 @@ type Standing struct {
 	Count          int     `json:"count" example:"127"`            // figures that the score is compared with
 	Rank           int     `json:"rank" example:"1"`               // place of the score among them, from 1; a tie takes the better place
 	Fastest        float64 `json:"fastest" example:"2617.8"`       // the best of the figures
-	Median         float64 `json:"median" example:"568"`         // their median
+	Median         float64 `json:"median" example:"573.09"`        // their median
 	Slowest        float64 `json:"slowest" example:"43"`           // the worst
 	RatioToFastest float64 `json:"ratio_to_fastest" example:"3.1"` // how many times as fast as the fastest: above 1 is faster, whichever way is better
-	RatioToMedian  float64 `json:"ratio_to_median" example:"14.3"`
+	RatioToMedian  float64 `json:"ratio_to_median" example:"14"`
 	Text           string  `json:"text" example:"3.1 x the fastest of 127 figures (SciMark, small; java-on-many-machines)"`
 }
