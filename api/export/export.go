@@ -20,33 +20,32 @@ import (
 
 // A Format is one way to write a result.
 type Format struct {
-	Name        string // what a request and a command ask for: "benchfmt"
-	Title       string // one sentence: who reads it
-	ContentType string // of an answer, with its parameters; no two formats have the same media type
-	Extension   string // of a file, with its dot; several formats may share one
+	Name       string // what a request and a command ask for: "benchfmt"
+	Title      string // one sentence: who reads it
+	MediaType  string // what an Accept header asks for; no two formats share one
+	Parameters string // what follows the media type in the header of an answer: "; charset=utf-8"
+	Extension  string // of a file, with its dot; several formats may share one
 	// Write writes the result. An error is the writer's, or tells that the result cannot be
 	// written in the format at all.
 	Write func(w io.Writer, r bench.Result) error
 }
 
-// MediaType is what an Accept header asks for: the content type without its parameters.
-func (f Format) MediaType() string {
-	media, _, _ := strings.Cut(f.ContentType, ";")
-	return media
-}
+// ContentType is the value of a Content-Type header for the format.
+func (f Format) ContentType() string { return f.MediaType + f.Parameters }
 
 // Formats returns every format, benchd's own first. Formats of JSON that have no registered
 // type have one in the unregistered tree "x." (RFC 6838, section 3.4).
 func Formats() []Format {
+	const utf8 = "; charset=utf-8"
 	return []Format{
-		{"json", "The result itself, as the API gives it.", "application/json", ".json", writeJSON},
-		{"csv", "A table with a row for each trial and composite, for spreadsheets and data frames.", "text/csv; charset=utf-8; header=present", ".csv", writeCSV},
-		{"benchfmt", "The Go benchmark format with every sample, for benchstat.", "text/plain; charset=utf-8", ".txt", writeBenchfmt},
-		{"jmh", "The JSON of JMH, for its viewers.", "application/x.jmh+json", ".json", writeJMH},
-		{"bmf", "The Bencher Metric Format.", "application/x.bmf+json", ".json", writeBMF},
-		{"junit", "JUnit XML with a test case for each trial, for CI services.", "application/xml; charset=utf-8", ".xml", writeJUnit},
-		{"openmetrics", "OpenMetrics, for Prometheus and what reads its format.", "application/openmetrics-text; version=1.0.0; charset=utf-8", ".prom", writeOpenMetrics},
-		{"markdown", "A table for the comment on a pull request.", "text/markdown; charset=utf-8", ".md", writeMarkdown},
+		{"json", "The result itself, as the API gives it.", "application/json", "", ".json", writeJSON},
+		{"csv", "A table with a row for each trial and composite, for spreadsheets and data frames.", "text/csv", utf8 + "; header=present", ".csv", writeCSV},
+		{"benchfmt", "The Go benchmark format with every sample, for benchstat.", "text/plain", utf8, ".txt", writeBenchfmt},
+		{"jmh", "The JSON of JMH, for its viewers.", "application/x.jmh+json", "", ".json", writeJMH},
+		{"bmf", "The Bencher Metric Format.", "application/x.bmf+json", "", ".json", writeBMF},
+		{"junit", "JUnit XML with a test case for each trial, for CI services.", "application/xml", utf8, ".xml", writeJUnit},
+		{"openmetrics", "OpenMetrics, for Prometheus and what reads its format.", "application/openmetrics-text", "; version=1.0.0" + utf8, ".prom", writeOpenMetrics},
+		{"markdown", "A table for the comment on a pull request.", "text/markdown", utf8, ".md", writeMarkdown},
 	}
 }
 
