@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"benchd/worker/host"
 )
 
@@ -20,7 +22,11 @@ func TestMain(m *testing.M) {
 		time.Sleep(time.Minute)
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	if os.Getenv(burnEnv) != "" {
+		beBurner()
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
 }
 
 // burn uses CPU time of this process until its own meter has seen d.
