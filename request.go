@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,14 +18,42 @@ import (
 
 // requestFlags make a request of names, or change the one of a file.
 type requestFlags struct {
-	What   []string          `arg:"" name:"what" help:"A suite (quick, full), kernels or families (scimark soap.echo), or a request file (- for standard input)."`
-	Param  map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
-	Forks  *int              `help:"Fresh processes for each trial." placeholder:"N"`
-	Warmup *time.Duration    `help:"Warm-up of each fork." placeholder:"TIME"`
-	Slices *int              `help:"Samples of each fork." placeholder:"N"`
-	Slice  *time.Duration    `help:"Measuring time of one sample." placeholder:"TIME"`
-	Limit  *time.Duration    `help:"Longest time of a trial." placeholder:"TIME"`
-	Tag    map[string]string `short:"t" help:"A label of the run, to find it by." placeholder:"NAME=VALUE" mapsep:"none"`
+	What  []string          `arg:"" name:"what" help:"A suite (quick, full), kernels or families (scimark soap.echo), or a request file (- for standard input)."`
+	Param map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
+	planFlags
+	Tag map[string]string `short:"t" help:"A label of the run, to find it by." placeholder:"NAME=VALUE" mapsep:"none"`
+}
+
+// planFlags change how is measured. What is not given is left to the suite or the service.
+type planFlags struct {
+	Forks       *int           `help:"Fresh processes for each trial; the least of them with --target-error." placeholder:"N"`
+	Warmup      *string        `help:"Warm-up of each fork, or auto to let the samples decide." placeholder:"auto|TIME"`
+	Slices      *int           `help:"Samples of each fork." placeholder:"N"`
+	Slice       *time.Duration `help:"Measuring time of one sample." placeholder:"TIME"`
+	TargetError *percent       `help:"Add forks until the half-width of the score's interval is this part of it." placeholder:"PERCENT"`
+	Confidence  *percent       `help:"Level of the intervals." placeholder:"PERCENT"`
+	Interval    *string        `help:"bootstrap: median, resampled by forks and slices; pooled_t: mean, as JMH." placeholder:"KIND"`
+	Order       *string        `help:"sequential, or interleaved: one fork of each trial in turn." placeholder:"ORDER"`
+	Pin         *string        `help:"CPUs of the processes: free, one, or the client's and the server's such as 0/1." placeholder:"CPUS"`
+	Awake       *bool          `help:"Keep the CPUs from halting while measuring." negatable:""`
+	Limit       *time.Duration `help:"Longest time of a trial." placeholder:"TIME"`
+}
+
+// A percent is a part of one that a person writes as "2%" or "0.02".
+type percent float64
+
+// UnmarshalText reads either form.
+func (p *percent) UnmarshalText(b []byte) error {
+	text, per := strings.CutSuffix(string(b), "%")
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("is written like 2%% or 0.02, not %q", b)
+	}
+	if per {
+		v /= 100
+	}
+	*p = percent(v)
+	return nil
 }
 
 // A request is a Spec as it is sent: only the fields that were given, so that the service
@@ -154,10 +184,16 @@ func (f requestFlags) changes(named request) map[string]map[string]any {
 		plan = shortPlan()
 	}
 	set(plan, "forks", f.Forks)
+	set(plan, "warmup", f.Warmup)
 	set(plan, "slices", f.Slices)
-	setDuration(plan, "warmup", f.Warmup)
-	setDuration(plan, "slice", f.Slice)
-	setDuration(plan, "limit", f.Limit)
+	set(plan, "slice", (*bench.Duration)(f.Slice))
+	set(plan, "target_error", f.TargetError)
+	set(plan, "confidence", f.Confidence)
+	set(plan, "interval", f.Interval)
+	set(plan, "order", f.Order)
+	set(plan, "pin", f.Pin)
+	set(plan, "awake", f.Awake)
+	set(plan, "limit", (*bench.Duration)(f.Limit))
 	labels := map[string]any{}
 	for name, v := range f.Tag {
 		labels[name] = v
@@ -172,15 +208,9 @@ func (f requestFlags) changes(named request) map[string]map[string]any {
 	return out
 }
 
-func set(m map[string]any, name string, v *int) {
+func set[T any](m map[string]any, name string, v *T) {
 	if v != nil {
 		m[name] = *v
-	}
-}
-
-func setDuration(m map[string]any, name string, v *time.Duration) {
-	if v != nil {
-		m[name] = bench.Duration(*v)
 	}
 }
 

@@ -17,11 +17,13 @@ import (
 
 	"benchd/api"
 	"benchd/api/collect"
+	"benchd/api/references"
 	"benchd/api/store"
 	"benchd/api/ui"
 	"benchd/kernels/catalog"
 	"benchd/worker"
 	"benchd/worker/bench"
+	"benchd/worker/host"
 	"benchd/worker/queue"
 	"benchd/worker/queue/embedded"
 )
@@ -73,7 +75,7 @@ const minMemory = 128 << 20
 
 func (f workerFlags) limits() bench.Limits {
 	l := bench.DefaultLimits(runtime.NumCPU()) // threads on CPUs that the worker may use
-	l.Clients, l.TrialTime, l.Bytes = f.Clients, bench.Duration(f.TrialTime), f.Bytes
+	l.Clients, l.TrialTime, l.Bytes, l.CPUs = f.Clients, bench.Duration(f.TrialTime), f.Bytes, host.CPUList()
 	return l
 }
 
@@ -204,8 +206,12 @@ func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernel
 	}
 	r.close = append(r.close, st)
 	col := collect.New(st, q, collect.Config{Logger: s.log, Fits: kernels.Check})
+	articles, err := references.Load()
+	if err != nil {
+		return err
+	}
 	server := api.New(api.Config{
-		Runs: wakingStore{st, col}, Results: st, Hosts: st, Watch: st, Count: st, Queue: q,
+		Runs: wakingStore{st, col}, Results: st, Past: st, References: articles, Hosts: st, Watch: st, Count: st, Queue: q,
 		Catalog: kernels, Limits: s.limits(), Logger: s.log, Version: version(),
 		Page: ui.New(version()),
 	})

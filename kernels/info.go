@@ -20,6 +20,10 @@ type Info struct {
 	// Lanes names the parameter that says how many lanes run, "clients" or "threads"; empty
 	// means one lane.
 	Lanes string
+	// Rate names the parameter that says how many operations begin in a second, over all lanes
+	// and as scheduled beforehand; its value 0 means one after another, as fast as they go. The
+	// harness keeps the schedule. Empty means that the kernel cannot be paced.
+	Rate string
 	// Composite names the composite figure this kernel is a member of, or is empty.
 	Composite string
 	// Params lists the parameters in the order in which a matrix varies them, the last

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"benchd/kernels"
 	"benchd/worker/bench"
@@ -18,12 +19,41 @@ type assembly struct {
 	cores   int // logical CPUs of the host
 	result  bench.TrialResult
 	records []measure.Record
-	fork    int            // the one at work, counted from 0
-	last    child.Progress // of that fork
+	last    child.Progress // of the fork at work
+
+	began  time.Time     // when the trial's first turn began
+	turned time.Time     // when its last turn began
+	spent  time.Duration // in the turns before
 }
+
+func newAssembly(host string, cores int, o bench.Order, attempt int) *assembly {
+	return &assembly{
+		order: o, cores: cores, began: time.Now().UTC(),
+		result: bench.TrialResult{
+			ID: o.Trial, Host: host, Kernel: o.Case.Kernel, Params: o.Case.Params, Repeat: o.Repeat, Attempt: attempt,
+			State: bench.Failed, Metrics: []bench.Score{}, Forks: []bench.Fork{},
+			Placement: bench.Placement{Pin: o.Plan.Pin, Awake: o.Plan.Awake},
+			Validity:  bench.Validity{Reasons: []string{}},
+		},
+	}
+}
+
+// begin and rest are the two ends of a turn, in which one fork is measured.
+func (a *assembly) begin() {
+	a.turned = time.Now()
+	a.last = child.Progress{}
+	if len(a.records) == 0 {
+		a.began = a.turned.UTC()
+	}
+}
+
+func (a *assembly) rest() { a.spent += time.Since(a.turned) }
 
 // progress notes a slice done.
 func (a *assembly) progress(p *child.Progress) { a.last = *p }
+
+// forks is the number of forks, as far as it is known: a target may need more.
+func (a *assembly) forks() int { return max(a.order.Plan.Forks, len(a.records)+1) }
 
 // phase tells what the trial does now.
 func (a *assembly) phase() bench.Phase {
@@ -34,14 +64,14 @@ func (a *assembly) phase() bench.Phase {
 		done += warm
 	}
 	return bench.Phase{
-		Name: a.last.Phase, Fork: a.fork + 1, Forks: plan.Forks, Slice: a.last.Slice, Slices: a.last.Slices,
-		Percent: a.percent(a.fork, float64(done)/float64(warm+plan.Slices)), Value: new(a.last.Sample),
+		Name: a.last.Phase, Fork: len(a.records) + 1, Forks: a.forks(), Slice: a.last.Slice, Slices: a.last.Slices,
+		Percent: a.percent(float64(done) / float64(warm+plan.MeasuredSlices())), Value: new(a.last.Sample),
 	}
 }
 
-// percent is how far the trial is after n forks and a part of the next.
-func (a *assembly) percent(n int, part float64) float64 {
-	return float64(int(1000*(float64(n)+part)/float64(a.order.Plan.Forks))) / 10
+// percent is how far the trial is after its forks so far and a part of the next.
+func (a *assembly) percent(part float64) float64 {
+	return float64(int(1000*(float64(len(a.records))+part)/float64(a.forks()))) / 10
 }
 
 // fail sets the trial's state by how its measuring ended.
@@ -60,7 +90,7 @@ func (a *assembly) fail(err error) {
 	case errors.Is(err, errLimit), errors.Is(err, context.DeadlineExceeded):
 		code = "timed_out"
 		message = fmt.Sprintf("took longer than its limit of %s; %d of %d forks were done, and %d of %d slices of the %s of the next",
-			a.order.Plan.Limit, len(a.records), a.order.Plan.Forks, a.last.Slice, a.last.Slices, a.phaseName())
+			a.order.Plan.Limit, len(a.records), a.forks(), a.last.Slice, a.last.Slices, a.phaseName())
 	case errors.As(err, &failure):
 		code, message = failure.Code, failure.Message
 	default:
@@ -92,6 +122,7 @@ func canceledState(reason bench.CancelReason) (bench.State, string, string) {
 // finish works out the figures of all forks that were done.
 func (a *assembly) finish() {
 	if len(a.records) == 0 {
+		a.result.Steady.Reason = "no fork was measured to its end"
 		return
 	}
 	failures := make([]*bench.Failures, len(a.records))
@@ -101,11 +132,8 @@ func (a *assembly) finish() {
 	}
 	a.result.Failures = measure.AddFailures(failures)
 	a.score()
-	latency, err := mergeLatency(a.records)
-	if err != nil {
-		a.doubt("latency_unreadable", "%v", err)
-	}
-	a.result.Latency = latency
+	a.latencies()
+	a.steadiness()
 	a.judge()
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"benchd/worker/bench"
@@ -36,6 +37,6 @@ func (w *Worker) sign() bench.Beat {
 	}
 	return bench.Beat{
 		Host: w.Name, Instance: w.instance, At: now.UTC(), Labels: w.Labels, Limits: w.Limits,
-		Version: w.Version, Running: w.running, Outbox: waiting, Snapshot: w.snapshot,
+		Version: w.Version, Running: w.running, Held: slices.Clone(w.held), Outbox: waiting, Snapshot: w.snapshot,
 	}
 }

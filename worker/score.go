@@ -5,30 +5,66 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"benchd/kernels"
 	"benchd/worker/bench"
-	"benchd/worker/measure"
+	"benchd/worker/host"
 	"benchd/worker/stats"
 )
 
-// score works out the headline figure and the time of one operation. Both are medians over
-// all slices of all forks.
+// score works out the headline figure and the time of one operation, over the slices that
+// count and, where some were kept apart as warm-up, over all.
 func (a *assembly) score() {
-	var rates, times [][]float64
-	for _, r := range a.records {
-		rates = append(rates, r.Fork.Samples)
-		times = append(times, a.operationTimes(r.Fork))
+	a.result.Score = a.asScore("throughput", a.info.Unit, "higher", a.rates(false))
+	// At a rate the time from one operation to the next says nothing of the operation.
+	if !a.paced() {
+		var times [][]float64
+		for _, r := range a.records {
+			times = append(times, a.operationTimes(r.Fork))
+		}
+		a.result.Metrics = append(a.result.Metrics, *a.asScore("time_per_"+a.info.Noun, "us", "lower", times))
 	}
-	confidence := a.order.Plan.Confidence
-	a.result.Score = figure("throughput", a.info.Unit, "higher", confidence, stats.Median(rates, confidence))
-	a.result.Metrics = append(a.result.Metrics,
-		*figure("time_per_"+a.info.Noun, "us", "lower", confidence, stats.Median(times, confidence)))
+	for _, r := range a.records {
+		if r.Fork.Warmup.Slices > 0 {
+			a.result.WithWarmup = &bench.WithWarmup{Score: *a.asScore("throughput", a.info.Unit, "higher", a.rates(true))}
+			return
+		}
+	}
+}
+
+// rates are the samples of each fork, with those of its warm-up before them if asked.
+func (a *assembly) rates(warmup bool) [][]float64 {
+	out := make([][]float64, len(a.records))
+	for i, r := range a.records {
+		if warmup {
+			out[i] = slices.Concat(r.Fork.Warmup.Samples, r.Fork.Samples)
+		} else {
+			out[i] = r.Fork.Samples
+		}
+	}
+	return out
+}
+
+// figure makes value and interval of samples as the plan asks.
+func (a *assembly) figure(forks [][]float64) stats.Figure {
+	return stats.Of(a.order.Plan.Interval, forks, a.order.Plan.Confidence)
+}
+
+// asScore writes the figure of samples as a score. What is not a finite number is null.
+func (a *assembly) asScore(metric, unit, better string, forks [][]float64) *bench.Score {
+	f := a.figure(forks)
+	s := &bench.Score{
+		Metric: metric, Unit: unit, Better: better, Confidence: a.order.Plan.Confidence, N: f.N, Reason: f.Reason,
+		Value: f.Value, Low: f.Low, High: f.High,
+	}
+	for _, v := range []**float64{&s.Value, &s.Low, &s.High} {
+		if *v != nil && (math.IsNaN(**v) || math.IsInf(**v, 0)) {
+			*v, s.Reason = nil, "it is not a finite number"
+		}
+	}
+	return s
 }
 
 // operationTimes gives the mean time of one operation of each slice in microseconds: with n
@@ -44,64 +80,17 @@ func (a *assembly) operationTimes(f bench.Fork) []float64 {
 	return out
 }
 
+// paced tells whether operations begin by a schedule.
+func (a *assembly) paced() bool {
+	return a.info.Rate != "" && a.order.Case.Params.Int(a.info.Rate) > 0
+}
+
 // lanesOf is the number of lanes that a case runs.
 func lanesOf(info kernels.Info, p kernels.Params) int {
 	if info.Lanes == "" {
 		return 1
 	}
 	return max(1, p.Int(info.Lanes))
-}
-
-// figure writes a figure as a score. What is not a finite number is null.
-func figure(metric, unit, better string, confidence float64, f stats.Figure) *bench.Score {
-	s := &bench.Score{
-		Metric: metric, Unit: unit, Better: better, Confidence: confidence, N: f.N, Reason: f.Reason,
-		Value: f.Value, Low: f.Low, High: f.High,
-	}
-	for _, v := range []**float64{&s.Value, &s.Low, &s.High} {
-		if *v != nil && (math.IsNaN(**v) || math.IsInf(**v, 0)) {
-			*v, s.Reason = nil, "it is not a finite number"
-		}
-	}
-	return s
-}
-
-// told are the percentiles that a result shows.
-func told() []float64 { return []float64{50, 75, 90, 95, 99, 99.9, 99.99} }
-
-// mergeLatency adds up the forks' histograms, without loss. It returns nil when operations
-// were timed in batches.
-func mergeLatency(records []measure.Record) (*bench.Latency, error) {
-	var all *hdrhistogram.Histogram
-	var over int64
-	for _, r := range records {
-		if r.Latency == "" {
-			return nil, nil
-		}
-		h, err := hdrhistogram.Decode([]byte(r.Latency))
-		if err != nil {
-			return nil, fmt.Errorf("the histogram of a fork cannot be read: %w", err)
-		}
-		over += r.Over
-		if all == nil {
-			all = h
-		} else {
-			all.Merge(h)
-		}
-	}
-	text, err := all.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return nil, fmt.Errorf("the histogram of the trial cannot be written: %w", err)
-	}
-	l := &bench.Latency{
-		Unit: "ns", Count: all.TotalCount(), Min: all.Min(), Mean: all.Mean(), Max: all.Max(),
-		Percentiles: make(map[string]int64), OutOfRange: over, HDR: string(text),
-	}
-	for _, p := range told() {
-		v := all.ValueAtQuantile(p)
-		l.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)] = min(max(v, l.Min), l.Max)
-	}
-	return l, nil
 }
 
 // The plateau of a message written in pieces with Nagle's algorithm on: the second piece
@@ -122,7 +111,38 @@ func (a *assembly) judge() {
 			float64(l.Percentiles["50"])/1e6)
 	}
 	a.judgeGenerator()
-	a.result.Validity.Valid = len(a.result.Validity.Reasons) == 0 && a.result.State == bench.Succeeded
+	a.judgeSteadiness()
+	if p := a.result.Precision; p != nil && !p.Met {
+		a.doubt("imprecise", "the target error of %.3g %% was %s", 100*p.Target, p.Reason)
+	}
+	reasons := &a.result.Validity.Reasons
+	*reasons = append(*reasons, stats.Doubts(a.rates(false))...)
+	*reasons = append(*reasons, a.noiseDoubts()...)
+	a.result.Validity.Valid = len(*reasons) == 0 && a.result.State == bench.Succeeded
+}
+
+// noiseDoubts tells what else the host did, once for the trial: of each kind of doubt the
+// first fork's.
+func (a *assembly) noiseDoubts() []string {
+	var out []string
+	seen := make(map[string]bool)
+	for i, f := range a.result.Forks {
+		if f.Noise == nil {
+			continue
+		}
+		for _, d := range host.Doubts(*f.Noise, a.cores) {
+			code, text, _ := strings.Cut(d, ": ")
+			if seen[code] {
+				continue
+			}
+			seen[code] = true
+			if len(a.result.Forks) > 1 {
+				text = fmt.Sprintf("in fork %d, %s", i+1, text)
+			}
+			out = append(out, code+": "+text)
+		}
+	}
+	return out
 }
 
 // judgeGenerator tells when the client was what limited a kernel with a server: each of its

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +54,7 @@ type Worker struct {
 
 	mu       sync.Mutex
 	running  *bench.RunningTrial
+	held     []string // trials taken and not finished
 	snapshot bench.HostSnapshot
 
 	beatNow chan struct{} // something in the beat has changed
@@ -120,34 +122,52 @@ func (w *Worker) look(ctx context.Context) error {
 	return nil
 }
 
-// handle measures one order and leaves its result in the outbox. It returns only when every
-// child of the trial is gone.
+// handle measures the trials of one order and leaves their results in the outbox. It returns
+// only when every child of the trials is gone.
 func (w *Worker) handle(ctx context.Context, o bench.Order) {
-	log := w.Logger.With("run", o.Run, "trial", o.Trial, "kernel", o.Case.Kernel)
-	attempt, err := w.Queue.Start(ctx, o)
-	if errors.Is(err, queue.ErrStarted) {
-		log.Warn("order delivered twice; it was started before")
-		return
+	if trials := w.claim(ctx, o); len(trials) > 0 {
+		w.measure(ctx, trials)
+		w.setRunning(nil)
 	}
-	if err != nil {
-		log.Error("take an attempt number", "error", err)
-		return
-	}
-	log = log.With("attempt", attempt)
-	log.Info("trial begins")
-	started := time.Now()
-	w.setRunning(&bench.RunningTrial{Run: o.Run, Trial: o.Trial, Attempt: attempt})
-	result := w.measure(ctx, o, attempt)
-	finished := time.Now().UTC()
-	result.Started, result.Finished = new(started.UTC()), &finished
-	log.Info("trial ends", "state", result.State, "took", finished.Sub(started).Round(time.Millisecond))
+}
 
-	report := w.report(o, attempt, bench.Finished)
-	report.Result = &result
+// claim takes the trials of an order that nobody has started. Those of an interleaved run are
+// in the queue on their own too: they are found started then.
+func (w *Worker) claim(ctx context.Context, o bench.Order) []*assembly {
+	var trials []*assembly
+	for _, o := range o.All() {
+		log := w.Logger.With("run", o.Run, "trial", o.Trial, "kernel", o.Case.Kernel)
+		attempt, err := w.Queue.Start(ctx, o)
+		switch {
+		case errors.Is(err, queue.ErrStarted):
+			log.Debug("order was started before")
+		case err != nil:
+			log.Error("take an attempt number", "error", err)
+		default:
+			log.Info("trial begins", "attempt", attempt)
+			trials = append(trials, newAssembly(w.Name, w.Limits.Threads, o, attempt))
+			w.hold(o.Trial)
+		}
+	}
+	return trials
+}
+
+// finish ends a trial: it works out what was measured, with the reason why no more was, and
+// leaves the result in the outbox.
+func (w *Worker) finish(a *assembly, err error) {
+	a.fail(err)
+	a.finish()
+	finished := time.Now().UTC()
+	a.result.Started, a.result.Finished = new(a.began), &finished
+	log := w.Logger.With("run", a.order.Run, "trial", a.order.Trial, "attempt", a.result.Attempt)
+	log.Info("trial ends", "state", a.result.State, "took", finished.Sub(a.began).Round(time.Millisecond))
+
+	report := w.report(a.order, a.result.Attempt, bench.Finished)
+	report.Result = &a.result
 	if err := w.outbox.put(report); err != nil {
 		log.Error("the result cannot be kept on disk; it is held in memory until it is acknowledged", "error", err)
 	}
-	w.setRunning(nil)
+	w.release(a.order.Trial)
 	poke(w.sendNow)
 }
 
@@ -161,9 +181,30 @@ func (w *Worker) report(o bench.Order, attempt int, kind bench.ReportKind) bench
 	}
 }
 
-func (w *Worker) setRunning(r *bench.RunningTrial) {
+// setRunning notes the trial at work, for the heartbeat; nil for none.
+func (w *Worker) setRunning(a *assembly) {
+	var r *bench.RunningTrial
+	if a != nil {
+		r = &bench.RunningTrial{Run: a.order.Run, Trial: a.order.Trial, Attempt: a.result.Attempt}
+	}
 	w.mu.Lock()
 	w.running = r
+	w.mu.Unlock()
+	poke(w.beatNow)
+}
+
+// hold notes that a trial was taken, for the heartbeat.
+func (w *Worker) hold(trial string) {
+	w.mu.Lock()
+	w.held = append(w.held, trial)
+	w.mu.Unlock()
+	poke(w.beatNow)
+}
+
+// release notes that a trial's result is in the outbox.
+func (w *Worker) release(trial string) {
+	w.mu.Lock()
+	w.held = slices.DeleteFunc(w.held, func(t string) bool { return t == trial })
 	w.mu.Unlock()
 	poke(w.beatNow)
 }

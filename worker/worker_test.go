@@ -107,7 +107,8 @@ func (b *bed) work(name, data string) (stop func()) {
 func plan() bench.Plan {
 	return bench.Plan{
 		Forks: 1, Slices: 8, Slice: bench.Duration(20 * time.Millisecond), Warmup: bench.WarmupTime(20 * time.Millisecond),
-		Confidence: 0.95, Limit: bench.Duration(20 * time.Second),
+		Confidence: 0.95, Interval: bench.Bootstrap, Order: bench.Sequential, Pin: bench.PinFree,
+		Limit: bench.Duration(20 * time.Second),
 	}
 }
 

@@ -113,7 +113,7 @@ func (d *dispatcher) send(ctx context.Context, host string, room int) error {
 		return err
 	}
 	for _, o := range orders {
-		if err := d.orders.Enqueue(ctx, o); err != nil {
+		if err := d.enqueue(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -125,6 +125,21 @@ func (d *dispatcher) send(ctx context.Context, host string, room int) error {
 			return err
 		}
 		delete(d.reasons[host], run)
+	}
+	return nil
+}
+
+// enqueue puts an order into the queue, and after it those that it carries: whoever takes
+// the first takes them all, and finds the others started when they come. Should the first
+// one be lost, each of them stands for itself.
+func (d *dispatcher) enqueue(ctx context.Context, o bench.Order) error {
+	if err := d.orders.Enqueue(ctx, o); err != nil {
+		return err
+	}
+	for _, carried := range o.With {
+		if err := d.orders.Enqueue(ctx, carried); err != nil {
+			return err
+		}
 	}
 	return nil
 }

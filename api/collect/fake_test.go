@@ -246,8 +246,11 @@ func (w *worker) every(ctx context.Context, d time.Duration, f func(context.Cont
 func (w *worker) beat(ctx context.Context) {
 	w.mu.Lock()
 	b := bench.Beat{Host: w.name, Instance: w.instance, Labels: w.labels, Limits: w.limits, Version: "test", Running: w.running, Outbox: slices.Collect(maps.Keys(w.outbox))}
+	if w.running != nil {
+		b.Held = []string{w.running.Trial}
+	}
 	if w.forget {
-		b.Running = nil
+		b.Running, b.Held = nil, nil
 	}
 	dead := w.dead
 	w.mu.Unlock()

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -81,20 +82,13 @@ func byHost(beats []bench.Beat) map[string]bench.Beat {
 	return m
 }
 
-// mentions says whether a host knows of a trial: measures it, or keeps its result.
+// mentions says whether a host knows of a trial: measures it or is about to, or keeps its
+// result.
 func mentions(b bench.Beat, trial string) bool {
-	if b.Running != nil && b.Running.Trial == trial {
-		return true
-	}
-	return keeps(b, trial)
+	return slices.Contains(b.Held, trial) || keeps(b, trial)
 }
 
 // keeps says whether a host has a trial's result on disk and will send it.
 func keeps(b bench.Beat, trial string) bool {
-	for _, t := range b.Outbox {
-		if t == trial {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.Outbox, trial)
 }

@@ -153,10 +153,42 @@ func (s *Store) SetReason(ctx context.Context, runID, reason string) error {
 const orderColumns = "t.run, r.id, t.id, t.host, t.least, t.kernel, t.params, t.repeat"
 
 // Undispatched gives orders for the trials of a host that can be queued, in the order in
-// which they are to be measured, as many as most.
+// which they are to be measured, as many as most. Of an interleaved run the first trial's
+// order carries those of all the others, beyond most if need be, so that they are measured
+// in turn.
 func (s *Store) Undispatched(ctx context.Context, host string, most int) ([]bench.Order, error) {
-	return s.orders(ctx, "list undispatched trials", "SELECT "+orderColumns+` FROM trials t JOIN runs r ON r.seq = t.run
-		WHERE t.host = ? AND t.state = 'queued' AND t.dispatched IS NULL AND t.host <> '' ORDER BY t.run, t.ordinal LIMIT ?`, host, most)
+	const query = "SELECT " + orderColumns + ` FROM trials t JOIN runs r ON r.seq = t.run
+		WHERE t.host = ? AND t.state = 'queued' AND t.dispatched IS NULL AND t.host <> '' %s ORDER BY t.run, t.ordinal LIMIT ?`
+	orders, err := s.orders(ctx, "list undispatched trials", fmt.Sprintf(query, ""), host, most)
+	if err != nil {
+		return nil, err
+	}
+	var out []bench.Order
+	for _, o := range orders {
+		if o.Plan.Order != bench.Interleaved {
+			out = append(out, o)
+			continue
+		}
+		if len(out) > 0 && out[len(out)-1].Run == o.Run {
+			continue // it is carried by the one before
+		}
+		all, err := s.orders(ctx, "list undispatched trials of a run", fmt.Sprintf(query, "AND r.id = ?"), host, o.Run, bench.MaxTrials)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, together(all)...)
+	}
+	return out, nil
+}
+
+// together makes one order of several.
+func together(orders []bench.Order) []bench.Order {
+	if len(orders) == 0 {
+		return nil
+	}
+	first := orders[0]
+	first.With = orders[1:]
+	return []bench.Order{first}
 }
 
 // Dispatched gives the orders that went to the queue and were not reported as started, so
@@ -223,13 +255,17 @@ func (s *Store) MarkDispatched(ctx context.Context, orders []bench.Order) ([]ben
 	err := s.write(ctx, "mark dispatched", func(t *tx) error {
 		now := micros(s.now())
 		for _, o := range orders {
-			n, err := t.exec("UPDATE trials SET dispatched = ? WHERE id = ? AND state = 'queued' AND dispatched IS NULL AND least = ?", now, o.Trial, o.Attempt)
-			if err != nil {
-				return err
+			var left []bench.Order
+			for _, o := range o.All() {
+				n, err := t.exec("UPDATE trials SET dispatched = ? WHERE id = ? AND state = 'queued' AND dispatched IS NULL AND least = ?", now, o.Trial, o.Attempt)
+				if err != nil {
+					return err
+				}
+				if n > 0 {
+					left = append(left, o)
+				}
 			}
-			if n > 0 {
-				marked = append(marked, o)
-			}
+			marked = append(marked, together(left)...)
 		}
 		return nil
 	})

@@ -36,6 +36,11 @@ func CheckInfo(i kernels.Info) []error {
 		p, ok := i.Param(i.Lanes)
 		need(ok && p.Kind == kernels.Int && p.Min == 1, "the lanes parameter %q is not a whole number from 1 up", i.Lanes)
 	}
+	if i.Rate != "" {
+		p, ok := i.Param(i.Rate)
+		need(ok && p.Kind == kernels.Int && p.Min == 0 && p.Default == "0", "the rate parameter %q is not a whole number from 0 up with the default 0", i.Rate)
+		need(!i.Batched, "operations that are timed in batches cannot be paced")
+	}
 	seen := make(map[string]bool)
 	for _, p := range i.Params {
 		need(!seen[p.Name], "the parameter %q stands twice", p.Name)

@@ -64,6 +64,7 @@ func (Echo) Info() kernels.Info {
 		Unit:      "call/s",
 		Noun:      "call",
 		Lanes:     "clients",
+		Rate:      "rate",
 		Params: []kernels.Param{
 			{
 				Name: "payload", Kind: kernels.Word, Default: "beans", Values: []string{"beans"},
@@ -81,6 +82,10 @@ func (Echo) Info() kernels.Info {
 			{
 				Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: maxClients,
 				Doc: "How many clients call at the same time, each on a connection of its own.",
+			},
+			{
+				Name: "rate", Kind: kernels.Int, Default: "0", Min: 0, Max: 1_000_000,
+				Doc: "Calls that begin in a second, by a schedule over all clients; 0 for as many as go.",
 			},
 		},
 	}

@@ -55,6 +55,7 @@ type Beat struct {
 	Limits   Limits            `json:"limits"`
 	Version  string            `json:"version"`
 	Running  *RunningTrial     `json:"running"`
+	Held     []string          `json:"held"`   // trials that were taken and not finished, the running one among them
 	Outbox   []string          `json:"outbox"` // trials whose finished results wait for their acknowledgement
 	Snapshot HostSnapshot      `json:"snapshot"`
 }

@@ -39,13 +39,18 @@ type TrialResult struct {
 	Latency *Latency `json:"latency" extensions:"x-nullable"`
 	// ServiceTime is the latency at a rate from each operation's own start, without the time it
 	// waited for the one before; null without a rate, where the two are the same.
-	ServiceTime *Latency   `json:"service_time" extensions:"x-nullable"`
-	Steady      Steadiness `json:"steady"`
-	Precision   *Precision `json:"precision" extensions:"x-nullable"` // how the plan's target_error was met; null without one
-	Placement   Placement  `json:"placement"`
-	Forks       []Fork     `json:"forks"`
-	Failures    *Failures  `json:"failures" extensions:"x-nullable"` // operations that failed; null when none did
-	Validity    Validity   `json:"validity"`
+	ServiceTime *Latency `json:"service_time" extensions:"x-nullable"`
+	// WithWarmup are the figures with what was kept apart as warm-up; null when nothing was.
+	WithWarmup *WithWarmup `json:"with_warmup" extensions:"x-nullable"`
+	Steady     Steadiness  `json:"steady"`
+	Precision  *Precision  `json:"precision" extensions:"x-nullable"` // how the plan's target_error was met; null without one
+	Placement  Placement   `json:"placement"`
+	Forks      []Fork      `json:"forks"`
+	Failures   *Failures   `json:"failures" extensions:"x-nullable"` // operations that failed; null when none did
+	Validity   Validity    `json:"validity"`
+	// Standing tells where the score would stand among published figures that mean the same;
+	// null when there are none. The service works it out when it shows a result.
+	Standing *Standing `json:"standing" extensions:"x-nullable"`
 }
 
 // Case returns the trial's case.
@@ -75,6 +80,13 @@ type Latency struct {
 	Percentiles map[string]int64 `json:"percentiles"`  // "50", "90", "99", "99.9" …: no value above max or below min
 	OutOfRange  int64            `json:"out_of_range"` // operations beyond the histogram's hour, counted at its end
 	HDR         string           `json:"hdr"`          // the histogram, HdrHistogram V2 compressed, base64
+}
+
+// WithWarmup are figures of all slices and operations, the warm-up's among them.
+type WithWarmup struct {
+	Score       Score    `json:"score"`
+	Latency     *Latency `json:"latency" extensions:"x-nullable"`
+	ServiceTime *Latency `json:"service_time" extensions:"x-nullable"`
 }
 
 // A Fork is what one fresh process measured.
@@ -139,9 +151,10 @@ type Validity struct {
 
 // A Composite is one figure for several kernels of a run on one host.
 type Composite struct {
-	Name    string         `json:"name" example:"scimark"`
-	Host    string         `json:"host"`
-	Params  kernels.Params `json:"params" swaggertype:"object"`
-	Members []string       `json:"members"` // the kernels it is the arithmetic mean of
+	Name     string         `json:"name" example:"scimark"`
+	Host     string         `json:"host"`
+	Params   kernels.Params `json:"params" swaggertype:"object"`
+	Members  []string       `json:"members"`                          // the kernels it is the arithmetic mean of
+	Standing *Standing      `json:"standing" extensions:"x-nullable"` // among published figures that mean the same; null when there are none
 	Score
 }

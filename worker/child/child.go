@@ -158,7 +158,7 @@ func (c *worker) measure(ctx context.Context, kernel kernels.Kernel, job Job) {
 	}
 	defer func() { _ = meter.Close() }()
 	rec, err := measure.Fork{
-		Kernel: kernel, Params: job.Params, Plan: job.Plan, Meter: meter,
+		Kernel: kernel, Params: job.Params, Plan: job.Plan, Meter: meter, CPUs: job.CPUs,
 		Progress: func(phase string, slice, slices int, sample float64) {
 			c.tell(Event{Progress: &Progress{phase, slice, slices, sample}})
 		},

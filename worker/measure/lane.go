@@ -9,18 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"benchd/kernels"
 	"benchd/worker/bench"
-)
-
-// The histogram holds one nanosecond to one hour with three significant digits, about
-// 0.27 MB a lane.
-const (
-	lowest  = 1
-	highest = int64(time.Hour)
-	digits  = 3
 )
 
 // maxRow is the number of failures in a row after which a lane gives up: a service that
@@ -30,22 +20,14 @@ const maxRow = 1000
 // A lane is one client working in its own loop.
 type lane struct {
 	trial   kernels.Trial
-	latency *hdrhistogram.Histogram // nil where operations are timed in batches
-	over    int64
+	times   *times        // nil where operations are timed in batches
+	pace    *schedule     // nil where operations follow one another as fast as they go
+	ops     int64         // of the slice
+	elapsed time.Duration // of the slice
 
-	ops      int64         // of the slice
-	elapsed  time.Duration // of the slice
-	row      int           // failures since the last success
+	row      int // failures since the last success
 	failures bench.Failures
 	fatal    error
-}
-
-func newLane(trial kernels.Trial, timed bool) *lane {
-	l := &lane{trial: trial, failures: bench.Failures{Classes: map[string]int64{}}}
-	if timed {
-		l.latency = hdrhistogram.New(lowest, highest, digits)
-	}
-	return l
 }
 
 // run works for one slice. The end of one operation is the start of the next, so that the
@@ -65,23 +47,10 @@ func (l *lane) run(ctx context.Context, length time.Duration, batch int) {
 		} else {
 			l.ops += int64(batch)
 			l.row = 0
-			l.time(int64(l.elapsed - last))
+			l.times.add(l.elapsed-last, l.elapsed-last)
 		}
 		last = l.elapsed
 	}
-}
-
-// time records the latency of one operation. A value beyond the histogram's end is counted
-// at its end and told apart, never dropped.
-func (l *lane) time(ns int64) {
-	if l.latency == nil {
-		return
-	}
-	if ns > highest {
-		l.over++
-		ns = highest
-	}
-	_ = l.latency.RecordValue(max(ns, lowest)) // within the bounds it cannot fail
 }
 
 // fail counts an operation that failed.
@@ -94,14 +63,6 @@ func (l *lane) fail(err error) {
 	if l.row++; l.row >= maxRow {
 		l.fatal = fmt.Errorf("%w in a row of %d; the last: %w", ErrNothing, l.row, err)
 	}
-}
-
-// forget drops what the warm-up recorded, but for its failures.
-func (l *lane) forget() {
-	if l.latency != nil {
-		l.latency.Reset()
-	}
-	l.over = 0
 }
 
 // Class names the kind of an operation's failure: the kernel's own word, or one of
@@ -154,24 +115,6 @@ func AddFailures(list []*bench.Failures) *bench.Failures {
 		return nil
 	}
 	return sum
-}
-
-// latency merges the lanes' histograms, without loss, and encodes them.
-func (s *session) latency() (string, int64, error) {
-	if s.info.Batched {
-		return "", 0, nil
-	}
-	all := hdrhistogram.New(lowest, highest, digits)
-	var over int64
-	for _, l := range s.lanes {
-		all.Merge(l.latency)
-		over += l.over
-	}
-	b, err := all.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return "", 0, fmt.Errorf("encode the latency histogram: %w", err)
-	}
-	return string(b), over, nil
 }
 
 // count gives the work of one operation, where the kernel counts it.

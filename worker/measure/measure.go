@@ -13,6 +13,12 @@
 //
 // The sample of the slice is the sum of the lanes' own rates, opsᵢ / elapsedᵢ, so that the
 // operation which crosses the end of the slice is neither cut nor counted twice.
+//
+// # What counts
+//
+// With a fixed warm-up the slices after it count. With warm-up "auto" the slices after the
+// last change of their mean or variance do (package steady). What does not count is kept
+// apart with its own latencies.
 package measure
 
 import (
@@ -40,6 +46,9 @@ type Fork struct {
 	Params kernels.Params
 	Plan   bench.Plan
 	Meter  Meter
+	// CPUs are those of this process; several lanes take one each in turn. Empty means that
+	// lanes run wherever the system puts them.
+	CPUs []int
 	// Progress is called after each slice with the phase's name, the number of slices done,
 	// how many there are, and the last sample.
 	Progress func(phase string, slice, slices int, sample float64)
@@ -47,10 +56,10 @@ type Fork struct {
 
 // A Record is what a fork measured.
 type Record struct {
-	Fork    bench.Fork
-	Work    kernels.Work
-	Latency string // HdrHistogram V2 compressed, base64; empty where operations are timed in batches
-	Over    int64  // operations longer than the histogram's end, counted at its end
+	Fork   bench.Fork
+	Work   kernels.Work
+	Times  *Times // nil where operations are timed in batches
+	Warmup *Times // of the operations that do not count; nil when there were none, or as above
 }
 
 // ErrCheck wraps the reason of a kernel whose answer is wrong.
@@ -77,7 +86,6 @@ func (f Fork) Run(ctx context.Context) (rec Record, err error) {
 	if err != nil {
 		return Record{}, err
 	}
-	s.forget()
 	runtime.GC()
 	measured, err := s.phase(ctx, "measure", f.Plan.MeasuredSlices())
 	if err != nil {
@@ -94,6 +102,7 @@ type session struct {
 	Fork
 	info  kernels.Info
 	lanes []*lane
+	times *times    // of all lanes; nil where operations are timed in batches
 	batch int       // operations per clock reading
 	began time.Time // when the first operation began
 }
@@ -109,7 +118,7 @@ func (s *session) open(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open lane %d of %d: %w", i+1, n, err)
 		}
-		s.lanes = append(s.lanes, newLane(trial, !s.info.Batched))
+		s.lanes = append(s.lanes, s.newLane(trial, i, n))
 		if i == 0 {
 			s.began = time.Now().UTC()
 		}
@@ -118,6 +127,25 @@ func (s *session) open(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// newLane makes lane i of n.
+func (s *session) newLane(trial kernels.Trial, i, n int) *lane {
+	l := &lane{trial: trial, failures: bench.Failures{Classes: map[string]int64{}}}
+	rate := 0
+	if s.info.Rate != "" {
+		rate = s.Params.Int(s.info.Rate)
+	}
+	if rate > 0 {
+		l.pace = newSchedule(rate, i, n)
+	}
+	if !s.info.Batched {
+		l.times = newTimes(rate > 0)
+		if s.times == nil {
+			s.times = newTimes(rate > 0)
+		}
+	}
+	return l
 }
 
 func (s *session) close() error {
@@ -164,13 +192,6 @@ func (s *session) calibrate(ctx context.Context) error {
 	return nil
 }
 
-// forget drops the lanes' latencies of the warm-up; its samples are kept in the record.
-func (s *session) forget() {
-	for _, l := range s.lanes {
-		l.forget()
-	}
-}
-
 // unit is the factor from operations per second to the score's unit.
 func (s *session) unit() float64 {
 	if c, ok := s.lanes[0].trial.(kernels.Counter); ok && s.info.Unit == "Mflop/s" {
@@ -189,6 +210,12 @@ func (s *session) phase(ctx context.Context, name string, n int) ([]slice, error
 			return nil, err
 		}
 		sl.sample *= factor
+		// Where the samples decide which slices count, each slice's latencies are kept apart.
+		if s.Plan.Warmup.Auto() || i == n-1 {
+			if sl.times, err = s.collect(); err != nil {
+				return nil, err
+			}
+		}
 		done = append(done, sl)
 		if s.Progress != nil {
 			s.Progress(name, i+1, n, sl.sample)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/metrics"
 	"sync"
 	"time"
 
 	"benchd/worker/bench"
 	"benchd/worker/host"
+	"benchd/worker/stats/steady"
 )
 
 // A slice is one measured slice with its sample in operations per second.
@@ -17,6 +19,7 @@ type slice struct {
 	bench.Slice
 	sample  float64
 	elapsed time.Duration // mean over the lanes
+	times   *Times        // nil where operations are timed in batches
 }
 
 // slice lets all lanes work for one slice and reads the meters before and after.
@@ -45,22 +48,54 @@ func (s *session) slice(ctx context.Context) (slice, error) {
 	return sl, nil
 }
 
+// collect takes and encodes the lanes' latencies since the last time.
+func (s *session) collect() (*Times, error) {
+	if s.times == nil {
+		return nil, nil
+	}
+	for _, l := range s.lanes {
+		s.times.take(l.times)
+	}
+	out, err := s.times.encode()
+	return &out, err
+}
+
 // work starts all lanes at once and waits for the last.
 func (s *session) work(ctx context.Context) {
 	if len(s.lanes) == 1 {
-		s.lanes[0].run(ctx, s.Plan.Slice.Std(), s.batch)
+		s.run(ctx, s.lanes[0])
 		return
 	}
 	var wg sync.WaitGroup
 	start := make(chan struct{})
-	for _, l := range s.lanes {
+	for i, l := range s.lanes {
 		wg.Go(func() {
+			s.place(i)
 			<-start
-			l.run(ctx, s.Plan.Slice.Std(), s.batch)
+			s.run(ctx, l)
 		})
 	}
 	close(start)
 	wg.Wait()
+}
+
+// run lets one lane work for one slice.
+func (s *session) run(ctx context.Context, l *lane) {
+	if l.pace != nil {
+		l.runPaced(ctx, s.Plan.Slice.Std())
+		return
+	}
+	l.run(ctx, s.Plan.Slice.Std(), s.batch)
+}
+
+// place puts the calling goroutine, of lane i, on a CPU of its own where there are several
+// to choose from. The goroutine ends without giving its thread back, and the thread with it.
+// A CPU that went away since the fork began costs the lane its place and nothing else.
+func (s *session) place(i int) {
+	if len(s.CPUs) > 1 {
+		runtime.LockOSThread()
+		_ = host.PinThread(s.CPUs[i%len(s.CPUs)])
+	}
 }
 
 func difference(after, before *time.Duration) *int64 {
@@ -79,32 +114,57 @@ func gcCycles() uint64 {
 
 // record puts the fork's parts together.
 func (s *session) record(warm, measured []slice) (Record, error) {
-	rec := Record{Fork: bench.Fork{
-		Began:  s.began,
-		Warmup: bench.Warmup{Slices: len(warm), Samples: []float64{}},
-		CPU:    s.cpu(measured),
-	}}
-	for _, sl := range warm {
-		rec.Fork.Warmup.Operations += sl.Operations
-		rec.Fork.Warmup.Samples = append(rec.Fork.Warmup.Samples, sl.sample)
+	series := steady.Classify(samples(measured))
+	if s.Plan.Warmup.Auto() && series.Class != nil {
+		warm, measured = measured[:series.From], measured[series.From:]
 	}
-	var operations int64
+	rec := Record{Work: s.count(), Fork: bench.Fork{
+		Began:   s.began,
+		Samples: samples(measured),
+		Warmup:  bench.Warmup{Slices: len(warm), Operations: operations(warm), Samples: samples(warm)},
+		Steady:  series.Class,
+		CPU:     s.cpu(measured),
+	}}
 	for _, sl := range measured {
-		operations += sl.Operations
-		rec.Fork.Samples = append(rec.Fork.Samples, sl.sample)
 		rec.Fork.Slices = append(rec.Fork.Slices, sl.Slice)
 	}
 	rec.Fork.Failures = s.failures()
-	if operations == 0 {
+	if operations(measured) == 0 {
 		if f := rec.Fork.Failures; f != nil {
 			return Record{}, fmt.Errorf("%w: %d failed; the first: %s", ErrNothing, f.Count, f.Sample)
 		}
 		return Record{}, ErrNothing
 	}
-	rec.Work = s.count()
-	var err error
-	rec.Latency, rec.Over, err = s.latency()
-	return rec, err
+	var err1, err2 error
+	rec.Times, err1 = mergeSlices(measured)
+	rec.Warmup, err2 = mergeSlices(warm)
+	return rec, errors.Join(err1, err2)
+}
+
+func samples(list []slice) []float64 {
+	out := make([]float64, len(list))
+	for i, sl := range list {
+		out[i] = sl.sample
+	}
+	return out
+}
+
+func operations(list []slice) (n int64) {
+	for _, sl := range list {
+		n += sl.Operations
+	}
+	return n
+}
+
+// mergeSlices adds up the latencies of slices.
+func mergeSlices(list []slice) (*Times, error) {
+	var all []Times
+	for _, sl := range list {
+		if sl.times != nil {
+			all = append(all, *sl.times)
+		}
+	}
+	return MergeTimes(all)
 }
 
 // cpu works out how busy the processors were over all measured slices.

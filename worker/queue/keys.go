@@ -19,7 +19,7 @@ const (
 const (
 	guardTTL = 7 * 24 * time.Hour
 	ackTTL   = 24 * time.Hour
-	phaseTTL = time.Minute
+	phaseTTL = 10 * time.Minute // of an interleaved run a trial waits for the others' turns
 )
 
 const runQueuePrefix = "run."

@@ -27,7 +27,7 @@ func (q *Queue) Enqueue(ctx context.Context, o bench.Order) error {
 	}
 	_, err = q.client().EnqueueContext(ctx, asynq.NewTask(orderType, payload),
 		asynq.Queue(runQueue(o.Host)), asynq.TaskID(orderID(o)),
-		asynq.MaxRetry(0), asynq.Timeout(o.Plan.Limit.Std()+orderGrace))
+		asynq.MaxRetry(0), asynq.Timeout(time.Duration(1+len(o.With))*o.Plan.Limit.Std()+orderGrace))
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return fmt.Errorf("enqueue order %s for host %s: %w", orderID(o), o.Host, err)
 	}

@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"benchd/worker/bench"
+)
+
+// maxForks bounds the forks of a trial, however far its target is.
+const maxForks = 100
+
+// wantsMore tells whether the trial has a further fork: one that the plan asks for, or one
+// more towards its target error, while the limit leaves the time for it.
+func (a *assembly) wantsMore() bool {
+	plan := a.order.Plan
+	done := len(a.records)
+	if done < plan.Forks {
+		return true
+	}
+	if plan.TargetError == nil {
+		return false
+	}
+	p := &bench.Precision{Target: *plan.TargetError, Reached: a.relativeError()}
+	a.result.Precision = p
+	spent := a.spent + time.Since(a.turned)
+	each := spent / time.Duration(done)
+	switch {
+	case p.Reached != nil && *p.Reached <= p.Target:
+		p.Met = true
+		p.Reason = fmt.Sprintf("reached after %d forks", done)
+	case done >= maxForks:
+		p.Reason = fmt.Sprintf("not reached after %d forks, the most there are", done)
+	case spent+each > plan.Limit.Std():
+		p.Reason = fmt.Sprintf("not reached after %d forks; a further one, of about %s, would not end within the limit of %s", done, bench.Duration(each.Round(100*time.Millisecond)), plan.Limit)
+	default:
+		return true
+	}
+	return false
+}
+
+// relativeError is the half-width of the score's interval over its value; nil while there is
+// no interval.
+func (a *assembly) relativeError() *float64 {
+	f := a.figure(a.rates(false))
+	if f.Value == nil || f.Low == nil || f.High == nil || *f.Value == 0 {
+		return nil
+	}
+	return new(math.Abs((*f.High - *f.Low) / 2 / *f.Value))
+}
