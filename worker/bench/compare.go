@@ -137,13 +137,11 @@ func (c CaseChange) Case() Case { return Case{Kernel: c.Kernel, Params: c.Params
 // A CaseFigure is what one side of a comparison measured of a case. Several trials of the
 // case in one run are taken together, as more forks of one.
 type CaseFigure struct {
-	Value  *float64 `json:"value" extensions:"x-nullable"` // median over the forks of each fork's median sample
-	Low    *float64 `json:"low" extensions:"x-nullable"`   // of the value's interval
-	High   *float64 `json:"high" extensions:"x-nullable"`
-	N      int      `json:"n"` // samples
+	Value  *float64 `json:"value" extensions:"x-nullable"` // the median of the samples of all forks
+	N      int      `json:"n"`                             // samples
 	Forks  int      `json:"forks"`
 	Trials []string `json:"trials"`           // their ids
-	Reason string   `json:"reason,omitempty"` // why the value or a bound is null
+	Reason string   `json:"reason,omitempty"` // why the value is null
 	Doubts []string `json:"doubts,omitempty"` // what the trials' validity says
 }
 

@@ -1,0 +1,176 @@
+// Package compare tells whether one result is faster or slower than another, case by case,
+// and how far that can be believed.
+//
+// It is pure: the same two results and the same noise give the same verdicts.
+//
+// A verdict of better or worse has to pass three gates. The change is larger than the effect
+// that was asked for; it is larger than the noise measured on that host for that case; and it
+// is no chance, by a test that is adjusted for the number of cases. That test is the
+// Mann-Whitney test over the samples and, since slices of one fork are alike and many of them
+// prove nothing about the next fork, also a t-test over forks and runs. The larger of the two
+// p-values counts.
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"benchd/worker/bench"
+)
+
+// Options are the rules of a comparison.
+type Options struct {
+	MinEffect    float64 // a smaller relative change is the same
+	Q            float64 // false alarms allowed, adjusted over the report
+	Confidence   float64 // level of the intervals
+	DefaultFloor float64 // stands in for noise that was never measured
+	// Across names facts that are meant to differ, as they stand in a bench.Difference: they
+	// are listed and no longer make a case incomparable. AcrossHost stands for all facts of
+	// the machine, to compare two of them.
+	Across []string
+}
+
+// AcrossHost in Options.Across stands for all facts of a host.
+const AcrossHost = "host"
+
+// DefaultOptions are the rules of a comparison that is not asked for others.
+func DefaultOptions() Options {
+	return Options{MinEffect: 0.01, Q: 0.05, Confidence: 0.95, DefaultFloor: 0.03}
+}
+
+func (o Options) settings() bench.CompareSettings {
+	return bench.CompareSettings{
+		MinEffect: o.MinEffect, Q: o.Q, Confidence: o.Confidence, DefaultFloor: o.DefaultFloor, Across: o.Across,
+	}
+}
+
+// Noise tells the noise of a case on a host in a placement, where it was measured.
+type Noise interface {
+	Floor(host string, c bench.Case, p bench.Placement) (bench.NoiseFloor, bool)
+}
+
+// Floors is a list of noise floors as a Noise. Of several for one case the last one counts.
+type Floors map[string]bench.NoiseFloor
+
+// Index makes Floors of a list.
+func Index(list []bench.NoiseFloor) Floors {
+	f := make(Floors, len(list))
+	for _, n := range list {
+		f[floorKey(n.Host, n.Case(), n.Pin, n.Awake)] = n
+	}
+	return f
+}
+
+// Floor finds the noise floor of a case.
+func (f Floors) Floor(host string, c bench.Case, p bench.Placement) (bench.NoiseFloor, bool) {
+	n, ok := f[floorKey(host, c, p.Pin, p.Awake)]
+	return n, ok
+}
+
+func floorKey(host string, c bench.Case, pin string, awake bool) string {
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%t", host, c.Key(), pin, awake)
+}
+
+// Results compares the head with the base. Noise may be nil. It always has an answer: what
+// cannot be told is undecided or incomparable, with a reason.
+func Results(base, head bench.Result, noise Noise, o Options) bench.Comparison {
+	if noise == nil {
+		noise = Floors{}
+	}
+	pairs, onlyBase, onlyHead := match(base, head)
+	out := bench.Comparison{
+		Base: refer(base), Head: refer(head), Settings: o.settings(),
+		OnlyBase: onlyBase, OnlyHead: onlyHead, Cases: make([]bench.CaseChange, len(pairs)),
+	}
+	list := make([]evidence, len(pairs))
+	for i, p := range pairs {
+		out.Cases[i] = p.describe(base, head, o)
+		list[i] = p.weigh(noise)
+	}
+	borrow(list)
+	var tested []float64
+	for i := range list {
+		if list[i].testable() && out.Cases[i].Verdict != bench.Incomparable {
+			list[i].test(o)
+			tested = append(tested, list[i].p)
+		}
+	}
+	adjusted := Adjust(tested)
+	for i, e := range list {
+		p := 1.0
+		if e.tested {
+			p, adjusted = adjusted[0], adjusted[1:]
+		}
+		e.judge(&out.Cases[i], p, len(tested), o)
+		out.Counts.Add(out.Cases[i].Verdict)
+	}
+	out.Speed = speed(out.Cases, list, o.Confidence)
+	out.Verdict, out.Reason = whole(out)
+	return out
+}
+
+func refer(r bench.Result) bench.RunRef {
+	return bench.RunRef{ID: r.ID, State: r.State, Created: r.Created, Labels: r.Spec.Labels}
+}
+
+// speed takes the changes of all compared cases together.
+func speed(cases []bench.CaseChange, list []evidence, confidence float64) *bench.SpeedChange {
+	s := bench.SpeedChange{Confidence: confidence}
+	sum, known := 0.0, spread{}
+	bounded := true
+	for i, e := range list {
+		if !e.measured || cases[i].Verdict == bench.Incomparable {
+			continue
+		}
+		s.Cases++
+		change := e.change
+		if cases[i].Better == lowerIsBetter {
+			change = -change
+		}
+		sum += change
+		bounded = bounded && e.tested
+		known = known.add(e.spread)
+	}
+	if s.Cases == 0 {
+		return nil
+	}
+	n := float64(s.Cases)
+	s.Change = math.Expm1(sum / n)
+	if !bounded {
+		s.Reason = "the noise of one or more of its cases is not known"
+		return &s
+	}
+	half := quantile(1-confidence, known.df) * math.Sqrt(known.variance) / n
+	low, high := math.Expm1(sum/n-half), math.Expm1(sum/n+half)
+	s.Low, s.High = &low, &high
+	return &s
+}
+
+// whole gives the verdict of all cases together, and how it came about.
+func whole(c bench.Comparison) (bench.Verdict, string) {
+	order := []bench.Verdict{bench.Worse, bench.Better, bench.Same, bench.Undecided, bench.Incomparable}
+	i := slices.IndexFunc(order, func(v bench.Verdict) bool { return c.Counts.Of(v) > 0 })
+	if i < 0 {
+		return bench.Incomparable, "The two results have no case in common."
+	}
+	text := fmt.Sprintf("Of %d cases in both results", len(c.Cases))
+	sep := " "
+	for _, v := range order {
+		if n := c.Counts.Of(v); n > 0 {
+			text += fmt.Sprintf("%s%d %s %s", sep, n, are(n), v)
+			sep = ", "
+		}
+	}
+	if n := len(c.OnlyBase) + len(c.OnlyHead); n > 0 {
+		text += fmt.Sprintf("; %d more %s in one of them only", n, are(n))
+	}
+	return order[i], text + "."
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
