@@ -16,12 +16,12 @@ import (
 // whatever is to be known before the figures are believed.
 func table(w io.Writer, r bench.Result) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(tw, "kernel\tparameters\tscore\tinterval\tunit\tn\tp50\tp99\n")
+	_, _ = fmt.Fprintf(tw, "kernel\tparameters\tscore\tinterval\tunit\tn\tsteady\tp50\tp99\n")
 	for _, t := range r.Trials {
-		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", t.Kernel, t.Params, scoreCells(t), latencyCell(t.Latency, "50"), latencyCell(t.Latency, "99"))
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Kernel, t.Params, scoreCells(t), steadyCell(t.Steady), latencyCell(t.Latency, "50"), latencyCell(t.Latency, "99"))
 	}
 	for _, c := range r.Composites {
-		_, _ = fmt.Fprintf(tw, "%s (composite)\t%s\t%s\t\t\n", c.Name, c.Params, figureCells(c.Score))
+		_, _ = fmt.Fprintf(tw, "%s (composite)\t%s\t%s\t\t\t\n", c.Name, c.Params, figureCells(c.Score))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -40,6 +40,18 @@ func scoreCells(t bench.TrialResult) string {
 // figureCells are score, interval, unit and n.
 func figureCells(s bench.Score) string {
 	return fmt.Sprintf("%s\t%s\t%s\t%d", number(s.Value), interval(s), s.Unit, s.N)
+}
+
+// steadyCell is the class of a trial's series, with the slices until it was steady.
+func steadyCell(s bench.Steadiness) string {
+	switch {
+	case s.Class == nil:
+		return ""
+	case s.Slices == nil || *s.Slices == 0:
+		return string(*s.Class)
+	default:
+		return fmt.Sprintf("%s (%g)", *s.Class, *s.Slices)
+	}
 }
 
 // interval writes the bounds as distances from the value in percent: "-0.4 % +0.6 %".
@@ -95,6 +107,13 @@ func notes(r bench.Result) string {
 			fmt.Fprintf(&b, "%s: doubtful: %s\n", t.Case().Key(), reason)
 		}
 	}
-	fmt.Fprintf(&b, "The interval is that of the median over n samples at %.4g %% confidence.\n", 100*r.Spec.Plan.Confidence)
+	if p := r.Spec.Plan; p.Pin != bench.PinFree || p.Awake {
+		fmt.Fprintf(&b, "Placement: pin %s, CPUs kept awake: %v.\n", p.Pin, p.Awake)
+	}
+	centre := "median"
+	if r.Spec.Plan.Interval == bench.PooledT {
+		centre = "mean"
+	}
+	fmt.Fprintf(&b, "The interval is that of the %s over n samples at %.4g %% confidence.\n", centre, 100*r.Spec.Plan.Confidence)
 	return b.String()
 }

@@ -24,6 +24,8 @@ func families() []kernels.Family {
 		odd{name: "odd.hog", do: hog},
 		odd{name: "odd.refuses", open: func() (func() error, error) { return nil, errors.New("nobody is at home") }},
 		odd{name: "odd.flaky", do: flaky()},
+		odd{name: "odd.lazy", do: lazy()},
+		odd{name: "odd.moody", do: moody()},
 		served{odd{name: "odd.served", do: sleep}, serve},
 		served{odd{name: "odd.mute", do: sleep}, func(context.Context, func(string)) error { return errors.New("the port is taken") }},
 	}}}
@@ -122,6 +124,23 @@ func hog(context.Context, int) error {
 			return errors.New("took 64 GiB and was not stopped")
 		}
 	}
+}
+
+// lazy is slow in its first 40 operations.
+func lazy() func(context.Context, int) error {
+	n := 0
+	return func(ctx context.Context, _ int) error {
+		if n++; n <= 40 {
+			return sleep(ctx, 8)
+		}
+		return sleep(ctx, 2)
+	}
+}
+
+// moody is as fast in a process as the process's id says, so that forks differ.
+func moody() func(context.Context, int) error {
+	pause := time.Duration(1+os.Getpid()%4) * time.Millisecond
+	return func(context.Context, int) error { time.Sleep(pause); return nil }
 }
 
 // flaky fails at every fourth operation.

@@ -85,7 +85,7 @@ const MinAutoSlices = 30
 // DefaultPlan is the plan of a request that does not say.
 func DefaultPlan() Plan {
 	return Plan{
-		Forks: 3, Warmup: WarmupTime(time.Second), Slices: 10, Slice: Duration(500 * time.Millisecond),
+		Forks: 3, Warmup: WarmupAuto, Slices: 30, Slice: Duration(200 * time.Millisecond),
 		Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(5 * time.Minute),
 	}
 }

@@ -21,7 +21,7 @@ func quick() Suite {
 		Name:  "quick",
 		Title: "Every family once, small, in about a minute.",
 		Plan: Plan{
-			Forks: 1, Warmup: WarmupTime(500 * time.Millisecond), Slices: 20, Slice: Duration(200 * time.Millisecond),
+			Forks: 1, Warmup: WarmupAuto, Slices: 30, Slice: Duration(150 * time.Millisecond),
 			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(time.Minute),
 		},
 		Cases: []CaseSpec{
@@ -39,7 +39,7 @@ func full() Suite {
 		Name:  "full",
 		Title: "Every kernel, small and large, three forks each, in about a quarter of an hour.",
 		Plan: Plan{
-			Forks: 3, Warmup: WarmupTime(time.Second), Slices: 12, Slice: Duration(400 * time.Millisecond),
+			Forks: 3, Warmup: WarmupAuto, Slices: 30, Slice: Duration(200 * time.Millisecond),
 			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(3 * time.Minute),
 		},
 		Cases: []CaseSpec{
