@@ -187,7 +187,9 @@ func together(orders []bench.Order) []bench.Order {
 		return nil
 	}
 	first := orders[0]
-	first.With = orders[1:]
+	if len(orders) > 1 {
+		first.With = orders[1:]
+	}
 	return []bench.Order{first}
 }
 

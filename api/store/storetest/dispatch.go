@@ -77,6 +77,45 @@ func testUnassigned(t *testing.T, s *store.Store) {
 	}
 }
 
+// testInterleaved has the first trial's order carry the others of its run, beyond the number
+// asked for, and only those that can still be measured.
+func testInterleaved(t *testing.T, s *store.Store) {
+	host := newHost()
+	before := create(t, s, host, 1)
+	run := NewRun(host, 4)
+	run.Spec.Plan.Order = bench.Interleaved
+	createRun(t, s, run)
+	after := create(t, s, host, 1)
+	got, err := s.Undispatched(t.Context(), host, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[0].Run != before.ID || got[1].Run != run.ID || len(got[1].With) != 3 {
+		t.Fatalf("orders %+v", got)
+	}
+	for i, o := range got[1].All() {
+		if o.Trial != run.Trials[i].ID || o.Attempt != 1 || o.Plan.Order != bench.Interleaved || len(o.With) != 0 {
+			t.Errorf("order %d of the run is %+v", i, o)
+		}
+	}
+	marked, err := s.MarkDispatched(t.Context(), got)
+	if diff := cmp.Diff(got, marked); err != nil || diff != "" {
+		t.Fatalf("marked (-want +got):\n%s error %v", diff, err)
+	}
+	if left, err := s.Undispatched(t.Context(), host, 9); err != nil || len(left) != 1 || left[0].Run != after.ID {
+		t.Errorf("left %+v, error %v", left, err)
+	}
+	// The queue lost two of them: they are measured in turn with each other.
+	lost := []bench.Order{got[1].All()[1], got[1].All()[3]}
+	if err := s.Requeue(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Undispatched(t.Context(), host, 1)
+	if err != nil || len(again) != 1 || again[0].Trial != lost[0].Trial || again[0].Attempt != 2 || len(again[0].With) != 1 || again[0].With[0].Trial != lost[1].Trial {
+		t.Errorf("again %+v, error %v", again, err)
+	}
+}
+
 func testDispatch(t *testing.T, s *store.Store) {
 	host := newHost()
 	runs := []bench.Run{create(t, s, host, 3), create(t, s, newHost(), 2), create(t, s, host, 2)}

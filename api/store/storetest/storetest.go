@@ -41,6 +41,7 @@ func Run(t *testing.T, open Open) {
 		{"Assign", testAssign},
 		{"Unassigned", testUnassigned},
 		{"Dispatch", testDispatch},
+		{"Interleaved", testInterleaved},
 		{"Requeue", testRequeue},
 		{"Active", testActive},
 		{"Result", testResult},
