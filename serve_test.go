@@ -93,6 +93,42 @@ func TestServeKilled(t *testing.T) {
 	}
 }
 
+// TestInterleavedKilled is a power cut in the middle of a run whose trials are measured in
+// turn: those that were begun are lost, none is measured again, and the host goes on.
+func TestInterleavedKilled(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := begin(t, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	const turns = `{"cases":[{"kernel":"scimark.fft"},{"kernel":"scimark.sor"},{"kernel":"scimark.lu"}],
+		"plan":{"order":"interleaved","forks":20,"warmup":"0s","slices":10,"slice":"100ms"}}`
+	ran := submit(t, p.client(), turns)
+	within(t, time.Minute, "every trial had a turn", func() bool {
+		run, err := p.client().Run(t.Context(), ran.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range run.Trials {
+			if tr.State != bench.Running || tr.Phase == nil {
+				return false
+			}
+		}
+		return true
+	})
+	queued := submit(t, p.client(), short)
+	children := p.children()
+	p.kill()
+	gone(t, children)
+
+	p = begin(t, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	run := reaches(t, p.client(), ran.ID, bench.Lost, 2*time.Minute)
+	for _, tr := range run.Trials {
+		if tr.State != bench.Lost || tr.Attempt != 1 {
+			t.Errorf("trial %s is %s at attempt %d", tr.ID, tr.State, tr.Attempt)
+		}
+	}
+	reaches(t, p.client(), queued.ID, bench.Succeeded, time.Minute)
+}
+
 // TestServeStopped is SIGTERM: exit code 0, the trial at work is lost and not run again, and
 // the queued one goes on after a restart.
 func TestServeStopped(t *testing.T) {
