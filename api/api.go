@@ -16,6 +16,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"benchd/api/references"
 	"benchd/api/store"
 	"benchd/worker/bench"
 	"benchd/worker/queue"
@@ -44,6 +45,16 @@ type ResultStore interface {
 	// Result gives a final run's result without its composites, or not_finished, or
 	// unknown_run.
 	Result(ctx context.Context, id string) (bench.Result, error)
+}
+
+// A PastStore finds what runs measured before, by case and host.
+type PastStore interface {
+	// History gives the series that fit, with their newest points, oldest first.
+	History(ctx context.Context, f store.SeriesFilter) (series []bench.Series, more bool, err error)
+	// Leaders gives the best score of each series that fits, as a series of one point.
+	Leaders(ctx context.Context, f store.SeriesFilter) (best []bench.Series, more bool, err error)
+	// Past gives scores by which the noise of a case can be told, the newest first.
+	Past(ctx context.Context, k store.PastKey) (scores []store.PastScore, calibrated bool, err error)
 }
 
 // A Watcher wakes those who wait for a run.
@@ -77,11 +88,14 @@ type Queue interface {
 type Config struct {
 	Runs    RunStore
 	Results ResultStore
+	Past    PastStore
 	Hosts   HostStore
 	Watch   Watcher
 	Count   Counter
 	Queue   Queue
 	Catalog *bench.Catalog
+	// References are the published figures that results are set beside; nil means none.
+	References *references.Set
 	// Limits bound requests while no host is known.
 	Limits bench.Limits
 	Logger *slog.Logger
@@ -102,6 +116,8 @@ type Config struct {
 //	@license.url				https://www.apache.org/licenses/LICENSE-2.0
 //	@tag.name					runs
 //	@tag.description			Ask for runs, follow them, fetch what they measured.
+//	@tag.name					figures
+//	@tag.description			Compare results, follow them over time, and see what others got.
 //	@tag.name					catalog
 //	@tag.description			What can be asked for.
 //	@tag.name					hosts
@@ -125,6 +141,9 @@ type Server struct {
 func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.References == nil {
+		c.References = new(references.Set)
 	}
 	s := &Server{
 		config:  c,
@@ -154,6 +173,10 @@ func (s *Server) routes() {
 	s.get("/v1/runs/:id", s.getRun)
 	s.echo.DELETE("/v1/runs/:id", s.cancelRun)
 	s.get("/v1/runs/:id/results", s.getResult)
+	s.get("/v1/compare", s.compare)
+	s.get("/v1/history", s.history)
+	s.get("/v1/leaderboard", s.leaderboard)
+	s.get("/v1/references", s.listReferences)
 	s.get("/v1/kernels", s.listKernels)
 	s.get("/v1/suites", s.listSuites)
 	s.get("/v1/hosts", s.listHosts)

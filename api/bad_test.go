@@ -166,7 +166,7 @@ func TestBadQueries(t *testing.T) {
 		{"DELETE", "/v1/runs/" + nobody, 404, "unknown_run", nobody},
 		{"GET", "/v1/runs/" + nobody + "/results", 404, "unknown_run", nobody},
 		{"GET", "/v1/runs/" + run.ID + "/results", 409, "not_finished", "queued"},
-		{"GET", "/v1/runs/" + run.ID + "/results?format=csv", 406, "not_acceptable", "json"},
+		{"GET", "/v1/runs/" + run.ID + "/results?format=xls", 406, "not_acceptable", "json"},
 		{"GET", "/v1/runs/" + run.ID + "?wait=61s", 422, "out_of_range", "0s to 1m"},
 		{"GET", "/v1/runs/" + run.ID + "?wait=-1s", 422, "out_of_range", "wait"},
 		{"GET", "/v1/runs/" + run.ID + "?wait=30", 422, "out_of_range", `like "30s"`},

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"benchd/api"
+	"benchd/api/references"
 	"benchd/api/store"
 	"benchd/kernels"
 	"benchd/openapi"
@@ -93,7 +94,7 @@ func start(tb testing.TB, change ...func(*api.Config)) *service {
 		tb.Fatal(err)
 	}
 	c := api.Config{
-		Runs: s.store, Results: s.store, Hosts: s.store, Watch: s.store, Count: s.store, Queue: s.queue,
+		Runs: s.store, Results: s.store, Past: s.store, References: articles(tb), Hosts: s.store, Watch: s.store, Count: s.store, Queue: s.queue,
 		Catalog: bench.NewCatalog(families()), Limits: bench.DefaultLimits(4), Logger: logger, Version: "test",
 	}
 	for _, f := range change {
@@ -318,4 +319,14 @@ func replayable(tb testing.TB, again, sent *http.Request) bool {
 		tb.Fatal(err)
 	}
 	return true
+}
+
+// articles are the published figures.
+func articles(tb testing.TB) *references.Set {
+	tb.Helper()
+	set, err := references.Load()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return set
 }

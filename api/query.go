@@ -21,7 +21,8 @@ type query struct {
 }
 
 // parseQuery reads the query strictly: a parameter that is not allowed is an error, since a
-// filter that is silently left out would give a wrong answer.
+// filter that is silently left out would give a wrong answer. An allowed name that ends in a
+// dot, such as "param.", allows every name that begins with it.
 func parseQuery(c echo.Context, allowed ...string) (*query, error) {
 	raw := c.Request().URL.RawQuery
 	if raw == "" {
@@ -29,7 +30,7 @@ func parseQuery(c echo.Context, allowed ...string) (*query, error) {
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, bench.Errorf(bench.Malformed, "bad_query", "the query cannot be read: a %% is followed by two hexadecimal digits, and parameters are parted by &")
+		return nil, bench.Errorf(bench.Malformed, "bad_query", "the query cannot be read: a %% is followed by two hexadecimal digits (a percent sign itself is written %%25), and parameters are parted by &")
 	}
 	names := make([]string, 0, len(values))
 	for name := range values {
@@ -37,7 +38,7 @@ func parseQuery(c echo.Context, allowed ...string) (*query, error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if !slices.Contains(allowed, name) {
+		if !slices.ContainsFunc(allowed, func(a string) bool { return allows(a, name) }) {
 			return nil, unknownParameter(name, allowed)
 		}
 		for _, v := range values[name] {
@@ -49,7 +50,21 @@ func parseQuery(c echo.Context, allowed ...string) (*query, error) {
 	return &query{values: values}, nil
 }
 
+// allows tells whether an entry of the allowed names stands for a name.
+func allows(entry, name string) bool {
+	if strings.HasSuffix(entry, ".") {
+		return len(name) > len(entry) && strings.HasPrefix(name, entry)
+	}
+	return name == entry
+}
+
 func unknownParameter(name string, allowed []string) error {
+	allowed = slices.Clone(allowed)
+	for i, a := range allowed {
+		if strings.HasSuffix(a, ".") {
+			allowed[i] = a + "NAME"
+		}
+	}
 	message := "there is no such parameter here; allowed are " + strings.Join(allowed, ", ")
 	if len(allowed) == 0 {
 		message = "there is no such parameter here; none is allowed"
@@ -75,6 +90,15 @@ func (q *query) one(name string) string {
 		q.fail(name, "bad_value", nil, "must not be empty; leave it out")
 	}
 	return values[0]
+}
+
+// need gives the value of a parameter that must stand once.
+func (q *query) need(name string) string {
+	if len(q.values[name]) == 0 {
+		q.fail(name, "missing_parameter", nil, "must be given")
+		return ""
+	}
+	return q.one(name)
 }
 
 // states gives the states asked for; the parameter is repeated for several.
@@ -118,6 +142,53 @@ func (q *query) labels(name string) map[string]string {
 	return out
 }
 
+// named gives the parameters whose names begin with a prefix, by the rest of their names.
+func (q *query) named(prefix string) map[string]string {
+	out := make(map[string]string)
+	for name := range q.values {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			out[rest] = q.one(name)
+		}
+	}
+	return out
+}
+
+// allLabels gives the labels asked for in either way: label=name=value and label.name=value.
+func (q *query) allLabels() map[string]string {
+	out := q.labels("label")
+	for name, v := range q.named("label.") {
+		if old, twice := out[name]; twice && old != v {
+			q.fail("label."+name, "bad_value", nil, "asks for two values of %q; a run has one", clip(name))
+		}
+		if out == nil {
+			out = make(map[string]string)
+		}
+		out[name] = v
+	}
+	if len(out) > bench.MaxLabels {
+		q.fail("label", "too_many_labels", nil, "%d labels are asked for, at most %d may be", len(out), bench.MaxLabels)
+	}
+	return out
+}
+
+// share gives a part of a whole, written as a fraction or in percent: 0.02 or 2%.
+func (q *query) share(name string, otherwise, low, high float64) float64 {
+	v := q.one(name)
+	if v == "" {
+		return otherwise
+	}
+	text, percent := strings.CutSuffix(v, "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if percent {
+		f /= 100
+	}
+	if err != nil || !(f >= low && f <= high) {
+		q.fail(name, "out_of_range", nil, "must be a part like 0.02 or 2%%, from %v to %v, not %q", low, high, clip(v))
+		return otherwise
+	}
+	return f
+}
+
 // time gives a time of RFC 3339, or the zero time.
 func (q *query) time(name string) time.Time {
 	v := q.one(name)
@@ -158,13 +229,13 @@ func (q *query) duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-// accepts tells whether an Accept header (RFC 9110, section 12.5.1) allows a media type. The
-// most exact range that matches counts; weight 0 refuses it.
-func accepts(header, kind, subtype string) bool {
+// preference tells how much an Accept header (RFC 9110, section 12.5.1) likes a media type, from
+// 0, not at all, to 1. The most exact range that matches counts.
+func preference(header, kind, subtype string) float64 {
 	if strings.TrimSpace(header) == "" {
-		return true
+		return 1
 	}
-	best, ok := 0, false
+	best, w := 0, 0.0
 	for part := range strings.SplitSeq(header, ",") {
 		media, params, _ := strings.Cut(part, ";")
 		exact := 0
@@ -177,10 +248,10 @@ func accepts(header, kind, subtype string) bool {
 			exact = 1
 		}
 		if exact > best {
-			best, ok = exact, weight(params) > 0
+			best, w = exact, weight(params)
 		}
 	}
-	return ok
+	return w
 }
 
 // weight reads the q of a media range; 1 when it has none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,7 +11,6 @@ import (
 
 	"benchd/api/store"
 	"benchd/worker/bench"
-	"benchd/worker/stats"
 )
 
 // listRuns shows a page of runs.
@@ -123,65 +121,13 @@ func (s *Server) cancelRun(c echo.Context) error {
 	return writeJSON(c, http.StatusAccepted, run)
 }
 
-// getResult gives what a run measured.
-//
-//	@Summary		Get a run's result
-//	@ID				getResult
-//	@Description	Everything that was measured, once the run is over. Trials that failed, were canceled or lost are in it with their reason.
-//	@Tags			runs
-//	@Produce		json
-//	@Param			id		path		string	true	"the run"	Format(uuid)
-//	@Param			format	query		string	false	"how to write the result; goes before the Accept header"	Enums(json)
-//	@Success		200		{object}	bench.Result
-//	@Failure		404		{object}	bench.Problem	"there is no such run"
-//	@Failure		406		{object}	bench.Problem	"a format that there is not"
-//	@Failure		409		{object}	bench.Problem	"the run is not over"
-//	@Failure		422		{object}	bench.Problem	"a parameter that cannot be right"
-//	@Failure		503		{object}	bench.Problem	"the store is away"
-//	@Router			/v1/runs/{id}/results [get]
-func (s *Server) getResult(c echo.Context) error {
-	q, err := parseQuery(c, "format")
-	if err != nil {
-		return err
-	}
-	format := q.one("format")
-	if q.err != nil {
-		return q.err
-	}
-	if err := acceptJSON(c, format); err != nil {
-		return err
-	}
-	id, err := runID(c)
-	if err != nil {
-		return err
-	}
-	result, err := s.config.Results.Result(c.Request().Context(), id)
-	if err != nil {
-		return err
-	}
-	result.Composites = stats.Composites(s.config.Catalog.Families(), result.Trials)
-	return writeJSON(c, http.StatusOK, result)
-}
-
-// acceptJSON refuses a format other than JSON, asked for by name or by the Accept header.
-func acceptJSON(c echo.Context, format string) error {
-	accept := strings.Join(c.Request().Header.Values(echo.HeaderAccept), ",")
-	c.Response().Header().Set(echo.HeaderVary, echo.HeaderAccept)
-	switch {
-	case format == "json", format == "" && accepts(accept, "application", "json"):
-		return nil
-	case format != "":
-		return bench.Errorf(unacceptable, "not_acceptable", "there is no format %q; a result can be had as json", clip(format))
-	default:
-		return bench.Errorf(unacceptable, "not_acceptable", "a result cannot be had as %s; it can be had as application/json", clip(accept))
-	}
-}
-
 // runID reads the id of a run from the path. What is no UUID cannot be the id of a run.
-func runID(c echo.Context) (string, error) {
-	id, err := uuid.Parse(c.Param("id"))
-	if err != nil || len(c.Param("id")) != len(uuid.Nil.String()) {
-		return "", bench.Errorf(bench.NotFound, "unknown_run", "there is no run %q", clip(c.Param("id")))
+func runID(c echo.Context) (string, error) { return parseRunID(c.Param("id")) }
+
+func parseRunID(text string) (string, error) {
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != len(uuid.Nil.String()) {
+		return "", bench.Errorf(bench.NotFound, "unknown_run", "there is no run %q", clip(text))
 	}
 	return id.String(), nil
 }

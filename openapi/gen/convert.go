@@ -26,7 +26,9 @@ func convert(doc *openapi2.T, texts map[string]string, families []kernels.Family
 	for _, path := range sorted(made.Paths.Map()) {
 		item := made.Paths.Value(path)
 		for _, method := range sorted(item.Operations()) {
-			finishOperation(item.Operations()[method])
+			op := item.Operations()[method]
+			finishOperation(op)
+			addParams(op, families)
 		}
 	}
 	for name, s := range made.Components.Schemas {
@@ -61,6 +63,8 @@ func finishOperation(op *openapi3.Operation) {
 		r.Value.Headers["X-Request-Id"] = header("names the request in the service's log; taken from the request when it is there")
 		if code >= "400" {
 			r.Value.Content = problem()
+		} else {
+			onlyJSON(r.Value.Content)
 		}
 		if code == "503" {
 			r.Value.Headers["Retry-After"] = header("seconds after which to ask again")
@@ -71,6 +75,45 @@ func finishOperation(op *openapi3.Operation) {
 	}
 	for _, p := range op.Parameters {
 		finishSchema("", p.Value.Schema.Value)
+	}
+}
+
+// onlyJSON keeps the schema of an answer to its JSON. swag gives it to every media type that
+// the answer can be had as; the others are another tool's text, or another tool's JSON.
+func onlyJSON(content openapi3.Content) {
+	for media, m := range content {
+		switch {
+		case len(content) == 1 || media == "application/json":
+		case strings.HasSuffix(media, "+json"):
+			m.Schema = openapi3.NewAnyOfSchema(openapi3.NewObjectSchema(), openapi3.NewArraySchema().WithItems(openapi3.NewObjectSchema())).NewRef()
+		default:
+			m.Schema = openapi3.NewStringSchema().NewRef()
+		}
+	}
+}
+
+// byParams tells the operations that can be narrowed down by parameters of a case.
+func byParams(id string) bool {
+	return id == "getHistory" || id == "getLeaderboard" || id == "listReferences"
+}
+
+// addParams adds a query parameter for each parameter of the kernels.
+func addParams(op *openapi3.Operation, families []kernels.Family) {
+	if !byParams(op.OperationID) {
+		return
+	}
+	seen := make(map[string]bool)
+	for _, f := range families {
+		for _, k := range f.Kernels {
+			for _, p := range k.Info().Params {
+				if seen[p.Name] {
+					continue
+				}
+				seen[p.Name] = true
+				op.AddParameter(openapi3.NewQueryParameter("param." + p.Name).WithSchema(openapi3.NewStringSchema()).
+					WithDescription("only cases with this " + p.Name))
+			}
+		}
 	}
 }
 
