@@ -133,6 +133,38 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+func TestPlacementByHost(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		name, cpus, plan, says string
+	}{
+		{"anywhere", "none", `{"pin":"free"}`, ""},
+		{"one", "0-3", `{"pin":"one"}`, ""},
+		{"chosen", "0-3", `{"pin":"0,2-3/1"}`, ""},
+		{"awake", "0-3", `{"awake":true}`, ""},
+		{"a CPU that may not be used", "0-1,4", `{"pin":"0/2"}`, "names CPU 2; the host lets processes run on CPU 0-1,4"},
+		{"not known yet", "", `{"pin":"17"}`, ""},
+		{"one where nothing can be placed", "none", `{"pin":"one"}`, "cannot place processes on CPUs"},
+		{"chosen where nothing can be placed", "none", `{"pin":"0"}`, "cannot place processes on CPUs"},
+		{"awake where nothing can be placed", "none", `{"awake":true}`, "cannot keep its CPUs awake"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			spec, present, err := bench.ParseSpec([]byte(`{"cases":[{"kernel":"math"}],"plan":` + row.plan + `}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			limits := bench.DefaultLimits(4)
+			limits.CPUs = row.cpus
+			_, _, err = catalog().Resolve(spec, present, limits)
+			if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {
+				t.Errorf("%v, want %q", err, row.says)
+			}
+		})
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	wide := make([]string, 40)
@@ -176,6 +208,18 @@ func TestRefused(t *testing.T) {
 		{"a limit beyond the host's", `{"cases":[{"kernel":"math"}],"plan":{"limit":"2h"}}`, "out_of_range", "/plan/limit", "to 1h"},
 		{"a plan that cannot end in time", `{"cases":[{"kernel":"math"}],"plan":{"slices":100,"slice":"10s"}}`, "plan_over_limit", "/plan/limit", "over the limit of 5m"},
 		{"confidence one", `{"cases":[{"kernel":"math"}],"plan":{"confidence":1}}`, "out_of_range", "/plan/confidence", "0.9999"},
+		{"a negative warm-up", `{"cases":[{"kernel":"math"}],"plan":{"warmup":"-1s"}}`, "out_of_range", "/plan/warmup", "not negative"},
+		{"the sentinel of auto", `{"cases":[{"kernel":"math"}],"plan":{"warmup":-1}}`, "out_of_range", "/plan/warmup", "not negative"},
+		{"a warm-up in words", `{"cases":[{"kernel":"math"}],"plan":{"warmup":"automatic"}}`, "wrong_type", "/plan/warmup", "must be \"auto\", a duration"},
+		{"a target of nothing", `{"cases":[{"kernel":"math"}],"plan":{"target_error":0}}`, "out_of_range", "/plan/target_error", "from 0.0001"},
+		{"an unknown interval", `{"cases":[{"kernel":"math"}],"plan":{"interval":"t"}}`, "unknown_value", "/plan/interval", "bootstrap or pooled_t"},
+		{"an unknown order", `{"cases":[{"kernel":"math"}],"plan":{"order":"random"}}`, "unknown_value", "/plan/order", "sequential or interleaved"},
+		{"awake in words", `{"cases":[{"kernel":"math"}],"plan":{"awake":"yes"}}`, "wrong_type", "/plan/awake", "true or false"},
+		{"a pin of nothing", `{"cases":[{"kernel":"math"}],"plan":{"pin":""}}`, "cannot_place", "/plan/pin", "is no list of CPUs"},
+		{"a pin without end", `{"cases":[{"kernel":"math"}],"plan":{"pin":"0-99999999999"}}`, "cannot_place", "/plan/pin", "is no list of CPUs"},
+		{"two servers", `{"cases":[{"kernel":"math"}],"plan":{"pin":"0/1/2"}}`, "cannot_place", "/plan/pin", "is no list of CPUs"},
+		{"no trials of a case", `{"cases":[{"kernel":"math"}],"repeat":0}`, "out_of_range", "/repeat", "from 1 to 100"},
+		{"too many trials by repeats", `{"cases":[{"kernel":"net.echo","params":{"clients":[` + many + `]}}],"repeat":26}`, "too_many_trials", "/cases", "1040 trials; at most 1000"},
 		{"a host twice", `{"cases":[{"kernel":"math"}],"hosts":{"names":["a","a"]}}`, "repeated_host", "/hosts/names/1", "twice"},
 		{"a timeout of nothing", `{"cases":[{"kernel":"math"}],"timeout":0}`, "out_of_range", "/timeout", "from 1s"},
 		{"labels of numbers", `{"cases":[{"kernel":"math"}],"labels":{"n":1}}`, "wrong_type", "/labels/n", "must be a string"},
