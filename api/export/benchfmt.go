@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/perf/benchfmt"
-
 	"benchd/kernels"
 	"benchd/worker/bench"
 )
@@ -36,78 +34,70 @@ import (
 // for repeatedly have one name, and so make one sample. A composite has no samples and is
 // left out, as is a trial without a score.
 func writeBenchfmt(w io.Writer, r bench.Result) error {
-	b := &benchWriter{w: w, out: benchfmt.NewWriter(w), units: make(map[string]bool)}
-	if labels := benchLabels(r); len(labels) > 0 {
-		var keys []string
-		for _, c := range labels {
-			keys = append(keys, c.Key)
-		}
-		b.comment("Two runs whose labels differ are compared by: benchstat -ignore %s BASE HEAD", strings.Join(keys, ","))
+	b := &benchWriter{units: make(map[string]bool)}
+	labels := benchLabels(r)
+	if len(labels) > 0 {
+		fmt.Fprintf(&b.text, "# Two runs whose labels differ are compared by: benchstat -ignore %s BASE HEAD\n", strings.Join(keys(labels), ","))
 	}
 	for _, host := range hostNames(r) {
-		config := benchConfig(r, host)
+		b.config(append(benchHost(r, host), labels...))
 		for i := range r.Trials {
 			if t := &r.Trials[i]; t.Host == host && t.Score != nil {
-				b.trial(config, t)
+				b.trial(t)
 			}
 		}
 	}
-	if b.err != nil {
-		return fmt.Errorf("write the result in the Go benchmark format: %w", b.err)
+	if _, err := io.WriteString(w, b.text.String()); err != nil {
+		return fmt.Errorf("write the result in the Go benchmark format: %w", err)
 	}
 	return nil
 }
 
-// A benchWriter writes records until the first error.
+// A benchWriter collects the lines.
 type benchWriter struct {
-	w     io.Writer
-	out   *benchfmt.Writer
+	text  strings.Builder
 	units map[string]bool // already described
-	err   error
 }
 
-func (b *benchWriter) comment(format string, args ...any) {
-	if b.err == nil {
-		_, b.err = fmt.Fprintf(b.w, "# "+format+"\n", args...)
+// config writes the configuration of the lines that follow. A key without a value takes back
+// what it was before.
+func (b *benchWriter) config(pairs []label) {
+	for _, p := range pairs {
+		b.text.WriteString(strings.TrimSpace(p.name+": "+p.value) + "\n")
 	}
-}
-
-func (b *benchWriter) record(rec benchfmt.Record) {
-	if b.err == nil {
-		b.err = b.out.Write(rec)
-	}
+	b.text.WriteString("\n")
 }
 
 // trial writes the samples of all forks.
-func (b *benchWriter) trial(config []benchfmt.Config, t *bench.TrialResult) {
-	unit := benchUnit(t.Score.Unit)
+func (b *benchWriter) trial(t *bench.TrialResult) {
+	unit := benchField(t.Score.Unit)
 	if !b.units[unit] && t.Score.Better != "" {
 		b.units[unit] = true
-		b.record(&benchfmt.UnitMetadata{
-			UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: benchUnit(t.Score.Better),
-		})
+		fmt.Fprintf(&b.text, "Unit %s better=%s\n", unit, benchField(t.Score.Better))
 	}
-	name := benchfmt.Name(benchName(t.Kernel, shown(t.Params)))
+	name := benchName(t.Kernel, shown(t.Params))
 	for i, f := range t.Forks {
-		b.comment("fork %d", i+1)
+		fmt.Fprintf(&b.text, "# fork %d\n", i+1)
 		for j, sample := range f.Samples {
 			if math.IsNaN(sample) || math.IsInf(sample, 0) {
 				continue
 			}
-			count := 1
+			count := int64(1)
 			if j < len(f.Slices) {
-				count = max(1, int(f.Slices[j].Operations))
+				count = max(1, f.Slices[j].Operations)
 			}
-			b.record(&benchfmt.Result{
-				Config: config, Name: name, Iters: count,
-				Values: []benchfmt.Value{{Value: sample, Unit: unit}},
-			})
+			fmt.Fprintf(&b.text, "Benchmark%s %d %s %s\n", name, count, number(sample), unit)
 		}
 	}
 }
 
-// benchUnit makes a text one field of a line.
-func benchUnit(s string) string { return strings.ReplaceAll(oneLine(s), " ", "-") }
+// benchField makes a text one field of a line.
+func benchField(s string) string {
+	if s = strings.ReplaceAll(oneLine(s), " ", "-"); s == "" {
+		return "-"
+	}
+	return s
+}
 
 // fakeProcs is an end of a name that readers would take for a number of processors.
 var fakeProcs = regexp.MustCompile(`-([0-9]+)$`)
@@ -123,34 +113,37 @@ func benchName(kernel string, p kernels.Params) string {
 	return fakeProcs.ReplaceAllString(strings.Join(parts, "/"), "%2D$1")
 }
 
-// benchConfig is the configuration that all results of a host share.
-func benchConfig(r bench.Result, host string) []benchfmt.Config {
+// benchHost is the configuration that tells the host.
+func benchHost(r bench.Result, host string) []label {
 	facts := r.Hosts[host].Facts
-	var config []benchfmt.Config
-	for _, kv := range [][2]string{{"host", host}, {"cpu", facts.CPUModel}, {"goos", facts.OS}, {"goarch", facts.Arch}} {
-		if v := oneLine(kv[1]); v != "" { // an empty value would take the key away
-			config = append(config, benchfmt.Config{Key: kv[0], Value: []byte(v), File: true})
-		}
+	pairs := []label{{"host", host}, {"cpu", facts.CPUModel}, {"goos", facts.OS}, {"goarch", facts.Arch}}
+	for i := range pairs {
+		pairs[i].value = oneLine(pairs[i].value)
 	}
-	return append(config, benchLabels(r)...)
+	return pairs
 }
 
 // benchLabels are the labels of the run as configuration.
-func benchLabels(r bench.Result) []benchfmt.Config {
+func benchLabels(r bench.Result) []label {
 	taken := []string{"host", "cpu", "goos", "goarch"}
-	var config []benchfmt.Config
+	var pairs []label
 	for _, name := range sortedKeys(r.Spec.Labels) {
-		key, v := benchKey(name), oneLine(r.Spec.Labels[name])
+		key := benchKey(name)
 		for slices.Contains(taken, key) {
 			key = "label-" + key
 		}
-		if v == "" {
-			continue
-		}
 		taken = append(taken, key)
-		config = append(config, benchfmt.Config{Key: key, Value: []byte(v), File: true})
+		pairs = append(pairs, label{key, oneLine(r.Spec.Labels[name])})
 	}
-	return config
+	return pairs
+}
+
+func keys(pairs []label) []string {
+	names := make([]string, len(pairs))
+	for i, p := range pairs {
+		names[i] = p.name
+	}
+	return names
 }
 
 // benchKey makes a label's name a key of the format: it begins with a lower-case letter and

@@ -2,6 +2,7 @@ package export
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -33,8 +34,8 @@ type (
 		Time       string        `xml:"time,attr"`
 		Properties junitProps    `xml:"properties"`
 		Cases      []junitCase   `xml:"testcase"`
-		Out        string        `xml:"system-out"`
-		Err        string        `xml:"system-err"`
+		Out        junitText     `xml:"system-out"`
+		Err        junitText     `xml:"system-err"`
 		host       string        // the key of the suite, with its family
 		family     string        //
 		began      time.Time     // of its first trial
@@ -61,6 +62,15 @@ type (
 		Text    string `xml:",chardata"`
 	}
 )
+
+// junitText is a text of several lines; as a plain string its line ends were written as
+// character references.
+type junitText string
+
+// MarshalXML writes the text.
+func (t junitText) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	return errors.Join(e.EncodeToken(start), e.EncodeToken(xml.CharData(t)), e.EncodeToken(start.End()))
+}
 
 // writeJUnit writes a report with a suite for each host and family and a test case for each
 // trial. A trial that failed is a failure, one that was lost an error, one that was canceled
@@ -108,13 +118,13 @@ func (report *junitSuites) suite(r bench.Result, o row) *junitSuite {
 
 // add adds a trial as a test case, or a composite as a line of the output.
 func (s *junitSuite) add(o row) {
-	s.Out += "\n" + o.name + ": " + junitScore(o)
+	s.Out += junitText("\n" + o.name + ": " + junitScore(o))
 	if o.composite() {
 		return
 	}
 	t := o.trial
 	for _, reason := range t.Validity.Reasons {
-		s.Out += "\n  doubt: " + oneLine(reason)
+		s.Out += junitText("\n  doubt: " + oneLine(reason))
 	}
 	c := junitCase{Name: o.name, Classname: s.Package, Time: junitSeconds(0)}
 	if t.Started != nil {

@@ -128,15 +128,16 @@ func mdIntervals(r bench.Result) string {
 // cell as an escaped pipe in code can. An @ is parted from what follows, so that it calls
 // nobody.
 func mdText(s string) string {
+	return strings.ReplaceAll(mdEscape(s), "&#64;", "&#64;&#8203;")
+}
+
+func mdEscape(s string) string {
 	var b strings.Builder
 	text := []rune(oneLine(s))
 	for i, c := range text {
-		switch {
-		case c == '@':
-			b.WriteString("&#64;&#8203;")
-		case mdPlain(text, i):
+		if mdPlain(text, i) {
 			b.WriteRune(c)
-		default:
+		} else {
 			fmt.Fprintf(&b, "&#%d;", c)
 		}
 	}
@@ -163,10 +164,10 @@ func mdPlain(text []rune, i int) bool {
 	}
 }
 
-// mdCode writes a text as code. HTML's element takes character references, a span between
-// backticks does not.
+// mdCode writes a text as code, where nobody is called. HTML's element takes character
+// references, a span between backticks does not.
 func mdCode(s string) string {
-	if s = mdText(s); s == "" {
+	if s = mdEscape(s); s == "" {
 		return ""
 	}
 	return "<code>" + s + "</code>"

@@ -146,13 +146,22 @@ func (b *omWriter) latencies(all []row) {
 		}
 		l, labels := o.trial.Latency, omCase(o)
 		for _, p := range sortedPercentiles(l) {
-			quantile := label{"quantile", number(p / 100)}
-			b.sample(name, append(labels, quantile), seconds(float64(l.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)])))
+			text := strconv.FormatFloat(p, 'f', -1, 64)
+			b.sample(name, append(labels, label{"quantile", omQuantile(text)}), seconds(float64(l.Percentiles[text])))
 		}
 		sum := seconds(l.Mean * float64(l.Count))
 		b.known(name+"_sum", labels, &sum)
 		b.sample(name+"_count", labels, float64(l.Count))
 	}
+}
+
+// omQuantile makes a quantile of a percentile without the error of a division: of "99.9", "0.999".
+func omQuantile(percentile string) string {
+	q, err := strconv.ParseFloat(percentile+"e-2", 64)
+	if err != nil {
+		return percentile // it was read as a number before
+	}
+	return number(q)
 }
 
 // omCase tells a row's case.

@@ -55,12 +55,12 @@ func (r row) describe(several bool) string {
 		name += " " + p
 	}
 	if several {
-		name += " @" + r.host
+		name += " on " + r.host
 	}
 	return oneLine(name)
 }
 
-// unique adds " #2" to the second row of a name, and so on.
+// unique adds " (2)" to the second row of a name, and so on.
 func unique(seen map[string]int, name string) string {
 	for {
 		seen[name]++
@@ -68,7 +68,7 @@ func unique(seen map[string]int, name string) string {
 		if n == 1 {
 			return name
 		}
-		if again := fmt.Sprintf("%s #%d", name, n); seen[again] == 0 {
+		if again := fmt.Sprintf("%s (%d)", name, n); seen[again] == 0 {
 			seen[again] = 1
 			return again
 		}

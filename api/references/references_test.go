@@ -236,6 +236,8 @@ func TestStand(t *testing.T) {
 		{"beans", "soap.echo", "call/s", beans, 21034, "54 x the fastest of 61 figures (SOAP calls of four beans, Axis 1.1; java-on-many-machines)"},
 		{"beans of other clients", "soap.echo", "call/s", beans.With("clients", "4"), 21034, ""},
 		{"records instead of beans", "soap.echo", "call/s", beans.With("payload", "records"), 21034, ""},
+		{"beans one after another", "soap.echo", "call/s", beans.With("rate", "0"), 387, "1.0 x the fastest of 61 figures (SOAP calls of four beans, Axis 1.1; java-on-many-machines)"},
+		{"beans at a rate", "soap.echo", "call/s", beans.With("rate", "387"), 387, ""},
 		{"erlang", "messaging.roundtrip", "message/s", kernels.Params{"broker": "erlang", "clients": "8", "size": "1KB"}, 30000, "0.67 x the fastest of 2 figures (Erlang echo on the JVM; erlang-jvm), place 2 of 3, 0.88 x the median"},
 		{"nats", "messaging.roundtrip", "message/s", kernels.Params{"broker": "nats", "clients": "8"}, 30000, ""},
 		{"page", "page.load", "request/s", heap, 5075.26, "2.0 x the fastest of 1 figure (a cached page under a small heap; page-small-heap)"},

@@ -25,9 +25,10 @@ func (s *Set) Stand(kernel string, params kernels.Params, unit string, value flo
 
 // Standings tells where a figure would stand in each table that has figures which mean the
 // same: comparable ones of the kernel, metric and unit whose every parameter is among those
-// given. A value that is no positive number stands nowhere.
+// given. A value that is no positive number stands nowhere, and neither does one that was
+// measured at a rate, which tells the rate and no speed.
 func (s *Set) Standings(kernel string, params kernels.Params, metric, unit string, value float64) []bench.Standing {
-	if !(value > 0) || math.IsInf(value, 1) {
+	if !(value > 0) || math.IsInf(value, 1) || paced(params) {
 		return nil
 	}
 	var out []bench.Standing
@@ -45,6 +46,9 @@ func (s *Set) Standings(kernel string, params kernels.Params, metric, unit strin
 	}
 	return out
 }
+
+// paced tells whether operations were begun at a rate, rather than one after another.
+func paced(p kernels.Params) bool { return p["rate"] != "" && p["rate"] != "0" }
 
 // stand works out the place of a value among figures of one table and metric.
 func stand(t bench.ReferenceTable, figures []bench.Reference, value float64) bench.Standing {

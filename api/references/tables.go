@@ -23,7 +23,7 @@ func sources() []source {
 			},
 			{
 				Name: "soap-axis", Title: "SOAP calls of four beans, Axis 1.1", Comparable: true,
-				Compares: "Calls per second of one client, four beans and an array of strings in 2.2 KB there and back, read as a stream or as a tree on kept connections, " +
+				Compares: "Calls per second of one client, four beans and an array of strings in 2.2 KB there and back, however they are read and whether or not connections are kept, " +
 					"with Axis 1.1 in Tomcat 5.0.18 as client and server on one machine.",
 			},
 			{
@@ -32,7 +32,7 @@ func sources() []source {
 			},
 			{
 				Name: "soap-gsoap", Title: "SOAP calls of four beans, gSOAP", Comparable: true,
-				Compares: "Calls per second of one client, four beans and an array of strings in 2.2 KB there and back, read as a stream or as a tree on kept connections, " +
+				Compares: "Calls per second of one client, four beans and an array of strings in 2.2 KB there and back, however they are read and whether or not connections are kept, " +
 					"with gSOAP as client and server on one machine, whose code is generated for this one message.",
 			},
 		}},

@@ -1,0 +1,66 @@
+package export_test
+
+import (
+	"math"
+	"testing"
+
+	"benchd/kernels"
+	"benchd/worker/bench"
+)
+
+// FuzzTexts: whatever texts and figures a result has, every format can be read by its own
+// reader, and a parameter comes out of it as it went in.
+func FuzzTexts(f *testing.F) {
+	f.Add("size", "2.2KB", "commit", "abc", "host_busy: a | b", 1.5)
+	f.Add("a\"b", "c\nd", "e|f", "g\\h", "<i>&amp;`@j", math.Inf(1))
+	f.Add("x", "y-4", "é", "\u2028\u0085", "]]>", math.NaN())
+	f.Add("\xff\x00", "", "Host", "\ufffe\uffff", "www.example.org http://x", -0.0)
+	f.Add("_p", "%2D", "", " ", "\r\n", 5e-324)
+	f.Fuzz(func(t *testing.T, param, value, name, text, reason string, figure float64) {
+		r := whole()
+		r.Spec.Labels = map[string]string{name: text, text: name}
+		for i := range r.Trials {
+			tr := &r.Trials[i]
+			tr.Params = kernels.Params{"size": "small", param: value}
+			tr.Validity.Reasons = []string{reason, value}
+			if tr.Error != nil {
+				tr.Error.Message = reason
+			}
+			if tr.Score != nil {
+				tr.Score.Value, tr.Score.High = &figure, &figure
+				tr.Score.Reason = text
+				tr.Forks[0].Samples[0] = figure
+			}
+		}
+		r.Composites[0].Params = r.Trials[0].Params
+		everyReader(t, r)
+	})
+}
+
+// everyReader reads all formats of a result.
+func everyReader(tb testing.TB, r bench.Result) {
+	tb.Helper()
+	rows := readCSV(tb, write(tb, "csv", r))
+	lines, _ := readBenchfmt(tb, write(tb, "benchfmt", r))
+	readJMH(tb, write(tb, "jmh", r))
+	readBMF(tb, write(tb, "bmf", r))
+	readJUnit(tb, write(tb, "junit", r))
+	readOpenMetrics(tb, write(tb, "openmetrics", r))
+	cells := readMarkdown(tb, write(tb, "markdown", r))
+	if len(rows) != len(r.Trials)+len(r.Composites) || len(cells) != len(rows) {
+		tb.Errorf("%d rows of CSV and %d of Markdown, want %d", len(rows), len(cells), len(r.Trials)+len(r.Composites))
+	}
+	samples := 0
+	for _, t := range r.Trials {
+		for _, f := range t.Forks {
+			for _, s := range f.Samples {
+				if !math.IsNaN(s) && !math.IsInf(s, 0) {
+					samples++
+				}
+			}
+		}
+	}
+	if len(lines) != samples {
+		tb.Errorf("%d lines of benchfmt of %d samples", len(lines), samples)
+	}
+}
