@@ -35,7 +35,7 @@ func main() {
 // Exit codes.
 const (
 	exitOK          = 0
-	exitFailed      = 1   // a run that did not succeed
+	exitFailed      = 1   // a run that did not succeed, a host that is not as it should be
 	exitUsage       = 2   // a command, a request or a service that cannot be
 	exitInterrupted = 130 // a run that was interrupted at the keyboard
 )
@@ -66,6 +66,7 @@ type commands struct {
 	Cancel  cancelCommand  `cmd:"" help:"Cancel a run."`
 	Kernels kernelsCommand `cmd:"" help:"List the kernels and their parameters."`
 	Hosts   hostsCommand   `cmd:"" help:"List the hosts of a service."`
+	Doctor  doctorCommand  `cmd:"" help:"Examine this host before measuring: what to change, why and how; exit code 1 if there is something."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	LogLevel  slog.Level `help:"Least level that is logged: debug, info, warn, error." default:"info" env:"BENCHD_LOG_LEVEL" placeholder:"LEVEL"`

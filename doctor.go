@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"benchd/worker/host"
+)
+
+// doctorCommand examines this host before something is measured on it.
+type doctorCommand struct {
+	JSON  bool          `name:"json" help:"Print the findings as JSON."`
+	Watch time.Duration `help:"How long to watch what else the host does." default:"2s" placeholder:"TIME"`
+}
+
+// Run examines the host, prints what was found, and fails when something is to be changed.
+func (c doctorCommand) Run(ctx context.Context, t terminal) error {
+	if c.Watch < 0 || c.Watch > time.Hour {
+		return exitError{exitUsage, fmt.Errorf("--watch must be from 0s to 1h, not %s", c.Watch)}
+	}
+	findings := host.Examine(ctx, host.DoctorOptions{Watch: c.Watch, Temp: os.TempDir()})
+	if ctx.Err() != nil {
+		return exitError{exitInterrupted, errors.New("interrupted before the host was examined")}
+	}
+	d := diagnosis{Findings: findings, Change: count(findings, host.Change)}
+	var err error
+	if c.JSON {
+		err = writeJSON(t.out, d)
+	} else {
+		err = d.print(t.out)
+	}
+	if err == nil && d.Change > 0 {
+		return exitError{exitFailed, errors.New("")} // what it is has been printed
+	}
+	return err
+}
+
+// A diagnosis is what doctor prints.
+type diagnosis struct {
+	Change   int            `json:"change"` // number of findings to change
+	Findings []host.Finding `json:"findings"`
+}
+
+func count(findings []host.Finding, state host.Verdict) int {
+	n := 0
+	for _, f := range findings {
+		if f.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// print writes a line for each finding, and below those that are not as they should be why
+// they matter and what to do.
+func (d diagnosis) print(w io.Writer) error {
+	for _, f := range d.Findings {
+		said := f.Reason
+		if f.Value != nil {
+			said = *f.Value
+		}
+		_, _ = fmt.Fprintf(w, "%-8s %-15s %s\n", f.State, f.Check, said)
+		if f.State != host.Change && f.State != host.Note {
+			continue
+		}
+		for _, line := range []string{f.Why, f.Advice, f.Command} {
+			if line != "" {
+				_, _ = fmt.Fprintf(w, "%24s %s\n", "", line)
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d to change, %d to know of, %d unknown, %d as they should be\n",
+		d.Change, count(d.Findings, host.Note), count(d.Findings, host.Unknown), count(d.Findings, host.Fine))
+	return err
+}
