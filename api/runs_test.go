@@ -344,7 +344,7 @@ func TestResult(t *testing.T) {
 	s.saveHost("blue", true, bench.DefaultLimits(4), nil)
 	run := s.post(`{"cases":[{"kernel":"scimark"},{"kernel":"soap.echo"}],"hosts":{"names":["blue"]}}`)
 	s.finish(run, bench.Succeeded)
-	for _, change := range []change{with("Accept", "application/json"), with("Accept", "*/*"), with("Accept", "text/csv;q=0.5, application/*;q=0.1"), with("X-None", "")} {
+	for _, change := range []change{with("Accept", "application/json"), with("Accept", "*/*"), with("Accept", "text/csv;q=0.1, application/*;q=0.5"), with("X-None", "")} {
 		a := s.ask(http.MethodGet, "/v1/runs/"+run.ID+"/results", "", change)
 		result := read[bench.Result](t, a, http.StatusOK)
 		if result.State != bench.Succeeded || len(result.Trials) != 3 || result.Hosts["blue"].Fingerprint == "" {
@@ -354,7 +354,7 @@ func TestResult(t *testing.T) {
 			t.Errorf("composites %+v", result.Composites)
 		}
 	}
-	for _, accept := range []string{"text/csv", "application/json;q=0", "application/json;q=0, */*"} {
+	for _, accept := range []string{"image/png", "application/json;q=0", "*/*;q=0"} {
 		p := s.ask(http.MethodGet, "/v1/runs/"+run.ID+"/results", "", with("Accept", accept)).problem(t)
 		if p.Status != http.StatusNotAcceptable || !strings.Contains(p.Detail, "application/json") {
 			t.Errorf("Accept %s: %+v", accept, p)
