@@ -43,7 +43,7 @@ func TestBMF(t *testing.T) {
 	three := func(v, low, high float64) bmfMetric { return bmfMetric{&v, &low, &high} }
 	one := func(v float64) bmfMetric { return bmfMetric{Value: &v} }
 	want := map[string]map[string]bmfMetric{
-		"scimark.fft size=small threads=1 on blue":    {"throughput (Mflop/s)": three(1142.25, 1139.5, 1145)},
+		"scimark.fft size=small threads=1 on blue":     {"throughput (Mflop/s)": three(1142.25, 1139.5, 1145)},
 		"scimark.fft size=small threads=1 on blue (2)": {"throughput (Mflop/s)": three(1140, 1130, 1150)},
 		"soap.echo clients=4 model=dom payload=beans size=2.2KB on blue": {
 			"throughput": three(21034.5, 20990, 21080.25), "time_per_call (us)": three(47.5, 47.4, 47.6),

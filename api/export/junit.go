@@ -57,7 +57,7 @@ type (
 		Skipped   *junitFault `xml:"skipped"`
 	}
 	junitFault struct {
-		Type    string `xml:"type,attr"`
+		Type    string `xml:"type,attr,omitempty"` // not of what is skipped
 		Message string `xml:"message,attr"`
 		Text    string `xml:",chardata"`
 	}
@@ -148,12 +148,12 @@ func (s *junitSuite) judge(c *junitCase, t *bench.TrialResult) {
 	if t.State == bench.Succeeded {
 		return
 	}
-	fault := &junitFault{Type: string(t.State), Message: "the trial was " + string(t.State)}
-	if t.State == bench.Failed {
-		fault.Message = "the trial failed"
-	}
+	fault := &junitFault{Type: "state_" + string(t.State), Message: "the trial ended as " + string(t.State)}
 	if t.Error != nil {
-		fault.Type, fault.Message, fault.Text = oneLine(t.Error.Code), oneLine(t.Error.Message), oneLine(why(t))
+		fault.Message, fault.Text = oneLine(t.Error.Message), oneLine(why(t))
+		if code := oneLine(t.Error.Code); code != "" {
+			fault.Type = code
+		}
 	}
 	switch t.State {
 	case bench.Failed:
@@ -161,6 +161,7 @@ func (s *junitSuite) judge(c *junitCase, t *bench.TrialResult) {
 		c.Failure = fault
 	case bench.Canceled:
 		s.Skipped++
+		fault.Type = ""
 		c.Skipped = fault
 	default:
 		s.Errors++

@@ -89,9 +89,9 @@ var junitAttrs = map[string]map[string]*regexp.Regexp{
 	},
 	"testcase": {"name": regexp.MustCompile(`^\S.*$`), "classname": regexp.MustCompile(`^\S.*$`), "time": regexp.MustCompile(`^\d+\.\d+$`)},
 	"property": {"name": regexp.MustCompile(`^\S.*$`), "value": regexp.MustCompile(`^.*$`)},
-	"failure":  {"type": regexp.MustCompile(`^.*$`), "message": regexp.MustCompile(`^.*$`)},
-	"error":    {"type": regexp.MustCompile(`^.*$`), "message": regexp.MustCompile(`^.*$`)},
-	"skipped":  {"type": regexp.MustCompile(`^.*$`), "message": regexp.MustCompile(`^.*$`)},
+	"failure":  {"type": regexp.MustCompile(`^.+$`), "message": regexp.MustCompile(`^.*$`)},
+	"error":    {"type": regexp.MustCompile(`^.+$`), "message": regexp.MustCompile(`^.*$`)},
+	"skipped":  {"message": regexp.MustCompile(`^.*$`)},
 }
 
 // readJUnit reads a report and checks it by the rules of both schemas, junit-10.xsd and
@@ -165,7 +165,7 @@ func TestJUnit(t *testing.T) {
 		for _, c := range suite.all("testcase") {
 			line := suite.attrs["name"] + ": " + c.attrs["name"] + " " + c.attrs["time"]
 			for _, e := range c.children {
-				line += " " + e.name + " " + e.attrs["type"] + ": " + e.attrs["message"]
+				line += " " + e.name + " " + e.attrs["type"] + "|" + e.attrs["message"]
 			}
 			got = append(got, line)
 		}
@@ -175,9 +175,9 @@ func TestJUnit(t *testing.T) {
 		"blue/scimark: scimark.fft size=small threads=1 on blue (2) 2.000",
 		"blue/soap: soap.echo clients=4 model=dom payload=beans size=2.2KB on blue 2.000",
 		"green/scimark: scimark.sor size=small threads=1 on green 2.000",
-		"green/scimark: scimark.fft size=small threads=1 on green 0.000 error worker_gone: the worker sent no heartbeat for 60s",
-		"green/soap: soap.echo clients=4 model=dom payload=beans size=2.2KB on green 0.000 failure open_failed: open soap.echo: dial tcp: lookup mq.example: no such host",
-		"green/messaging: messaging.mailbox pairs=1 size=16B on green 0.000 skipped canceled: the run was canceled",
+		"green/scimark: scimark.fft size=small threads=1 on green 0.000 error worker_gone|the worker sent no heartbeat for 60s",
+		"green/soap: soap.echo clients=4 model=dom payload=beans size=2.2KB on green 0.000 failure open_failed|open soap.echo: dial tcp: lookup mq.example: no such host",
+		"green/messaging: messaging.mailbox pairs=1 size=16B on green 0.000 skipped |the run was canceled",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
