@@ -26,7 +26,7 @@ type goBenchmark struct {
 
 // readBenchfmt reads with the library that benchstat reads with. A line that it finds fault
 // with fails the test.
-func readBenchfmt(tb testing.TB, text string) (lines []goBenchmark, units map[string]string) {
+func readBenchfmt(tb failer, text string) (lines []goBenchmark, units map[string]string) {
 	tb.Helper()
 	units = make(map[string]string)
 	r := benchfmt.NewReader(strings.NewReader(text), "result")
@@ -48,7 +48,7 @@ func readBenchfmt(tb testing.TB, text string) (lines []goBenchmark, units map[st
 		}
 	}
 	if err := r.Err(); err != nil {
-		tb.Fatal(err)
+		tb.Fatalf("%v", err)
 	}
 	return lines, units
 }

@@ -17,7 +17,7 @@ type bmfMetric struct {
 	UpperValue *float64 `json:"upper_value"`
 }
 
-func readBMF(tb testing.TB, text string) map[string]map[string]bmfMetric {
+func readBMF(tb failer, text string) map[string]map[string]bmfMetric {
 	tb.Helper()
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()

@@ -87,7 +87,7 @@ func scoreColumns() []column {
 func trialColumns() []column {
 	columns := []column{
 		ofTrial("forks", func(t *bench.TrialResult) string { return strconv.Itoa(len(t.Forks)) }),
-		ofTrial("steady", func(t *bench.TrialResult) string { return steady(t) }),
+		ofTrial("steady", steady),
 		ofTrial("failed_operations", func(t *bench.TrialResult) string { return strconv.FormatInt(failed(t), 10) }),
 	}
 	for _, p := range []string{"50", "90", "99", "99.9"} {

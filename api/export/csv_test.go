@@ -11,7 +11,7 @@ import (
 )
 
 // readCSV reads a table as rows of cells by the names of their columns.
-func readCSV(tb testing.TB, text string) []map[string]string {
+func readCSV(tb failer, text string) []map[string]string {
 	tb.Helper()
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {

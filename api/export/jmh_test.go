@@ -71,7 +71,7 @@ type (
 
 // readJMH reads records strictly and checks what viewers rely on: every field is there, the
 // name has a class and a method, and no two records share name, mode and parameters.
-func readJMH(tb testing.TB, text string) []jmhRecord {
+func readJMH(tb failer, text string) []jmhRecord {
 	tb.Helper()
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -81,7 +81,7 @@ func readJMH(tb testing.TB, text string) []jmhRecord {
 	}
 	var raw []map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
-		tb.Fatal(err)
+		tb.Fatalf("%v", err)
 	}
 	seen := make(map[string]bool)
 	for i, r := range out {
@@ -109,7 +109,7 @@ func readJMH(tb testing.TB, text string) []jmhRecord {
 	return out
 }
 
-func checkJMHMetric(tb testing.TB, m jmhMetric) {
+func checkJMHMetric(tb failer, m jmhMetric) {
 	tb.Helper()
 	if m.Score == nil || m.ScoreError == nil || m.ScoreUnit == nil || len(m.ScoreConfidence) != 2 || m.RawData == nil {
 		tb.Errorf("a metric lacks something: %+v", m)
@@ -121,7 +121,7 @@ func checkJMHMetric(tb testing.TB, m jmhMetric) {
 	}
 	slices.Sort(got)
 	if d := cmp.Diff(want, got); d != "" {
-		tb.Error(d)
+		tb.Errorf("%v", d)
 	}
 }
 

@@ -3,6 +3,7 @@ package export_test
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"regexp"
 	"slices"
@@ -44,14 +45,14 @@ func (e *element) names() string {
 }
 
 // parse reads XML into elements.
-func parse(tb testing.TB, text string) *element {
+func parse(tb failer, text string) *element {
 	tb.Helper()
 	dec := xml.NewDecoder(strings.NewReader(text))
 	root := &element{}
 	stack := []*element{root}
 	for {
 		tok, err := dec.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -97,7 +98,7 @@ var junitAttrs = map[string]map[string]*regexp.Regexp{
 // readJUnit reads a report and checks it by the rules of both schemas, junit-10.xsd and
 // JUnit.xsd: elements and their order, attributes and their forms; and that the counts are
 // those of the cases.
-func readJUnit(tb testing.TB, text string) *element {
+func readJUnit(tb failer, text string) *element {
 	tb.Helper()
 	report := parse(tb, text)
 	checkAttrs(tb, report)
@@ -139,7 +140,7 @@ func readJUnit(tb testing.TB, text string) *element {
 	return report
 }
 
-func checkAttrs(tb testing.TB, e *element) {
+func checkAttrs(tb failer, e *element) {
 	tb.Helper()
 	rules, ok := junitAttrs[e.name]
 	if !ok {

@@ -20,7 +20,7 @@ var (
 // readMarkdown gives the cells of the table as they are shown. It fails on a line of the table
 // with another number of cells than its head, and on any character with a meaning that is not
 // of the format's own making.
-func readMarkdown(tb testing.TB, text string) [][]string {
+func readMarkdown(tb failer, text string) [][]string {
 	tb.Helper()
 	var rows [][]string
 	for line := range strings.Lines(text) {
@@ -46,7 +46,7 @@ func readMarkdown(tb testing.TB, text string) [][]string {
 	return nil
 }
 
-func checkMarkdown(tb testing.TB, s string) {
+func checkMarkdown(tb failer, s string) {
 	tb.Helper()
 	if m := mdSpecial.FindString(mdEntity.ReplaceAllString(mdTag.ReplaceAllString(s, ""), "")); m != "" {
 		tb.Errorf("%q stands in %q", m, s)

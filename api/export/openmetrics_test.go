@@ -19,7 +19,7 @@ var (
 
 // readOpenMetrics checks the text by the rules of OpenMetrics 1.0.0 that it can break, and
 // reads it with the parser of Prometheus.
-func readOpenMetrics(tb testing.TB, text string) map[string]*dto.MetricFamily {
+func readOpenMetrics(tb failer, text string) map[string]*dto.MetricFamily {
 	tb.Helper()
 	body, ok := strings.CutSuffix(text, "# EOF\n")
 	if !ok || strings.Contains(body, "# EOF") {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"strings"
-	"testing"
 	"time"
 
 	"benchd/api/export"
@@ -135,7 +134,7 @@ func results() map[string]bench.Result {
 }
 
 // write writes a result in a format.
-func write(tb testing.TB, format string, r bench.Result) string {
+func write(tb failer, format string, r bench.Result) string {
 	tb.Helper()
 	f, ok := export.ByName(format)
 	if !ok {
