@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -80,11 +81,18 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
+// A refused placement leaves no thread of the parent behind on fewer CPUs.
 func TestPlacementRefused(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		all := host.FormatCPUs(host.AllowedCPUs())
+		if got := allowed(os.Getpid()); !slices.Equal(got, []string{all}) {
+			t.Errorf("after it the parent's threads have %v, want all %s", got, all)
+		}
+	}()
 	for _, row := range []struct {
 		name string
 		cpus []int
@@ -106,19 +114,29 @@ func TestPlacementRefused(t *testing.T) {
 	}
 }
 
-// idle lists the CPUs on which a thread of policy SCHED_IDLE is pinned and running.
-func idle(t *testing.T, pid int) []int {
+// threads lists the ids of a process's threads.
+func threads(t *testing.T, pid int) []int {
 	t.Helper()
 	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cpus []int
+	var ids []int
 	for _, name := range names {
 		tid, err := strconv.Atoi(filepath.Base(name))
 		if err != nil {
 			t.Fatal(err)
 		}
+		ids = append(ids, tid)
+	}
+	return ids
+}
+
+// idle lists the CPUs on which a thread of policy SCHED_IDLE is pinned and running.
+func idle(t *testing.T, pid int) []int {
+	t.Helper()
+	var cpus []int
+	for _, tid := range threads(t, pid) {
 		attr, err := unix.SchedGetAttr(tid, 0)
 		if err != nil || attr.Policy != unix.SCHED_IDLE {
 			continue
@@ -163,40 +181,59 @@ func TestSpinnerOnSome(t *testing.T) {
 	}
 }
 
-// turn uses a CPU for a while and returns the part of it that it got.
-func turn(d time.Duration) float64 {
-	var before, after unix.Timespec
-	begun := time.Now()
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &before)
-	for time.Since(begun) < d {
-		for i := range 1000 {
-			runtime.KeepAlive(i)
+// turned tells the CPU time of a process's threads that are pinned on a CPU.
+func turned(t *testing.T, pid, cpu int) time.Duration {
+	t.Helper()
+	var sum time.Duration
+	for _, tid := range threads(t, pid) {
+		var set unix.CPUSet
+		if unix.SchedGetaffinity(tid, &set) != nil || set.Count() != 1 || !set.IsSet(cpu) {
+			continue
 		}
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, tid))
+		if err != nil {
+			t.Skipf("the kernel does not tell the CPU time of threads: %v", err)
+		}
+		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += time.Duration(ns)
 	}
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &after)
-	return float64(after.Nano()-before.Nano()) / float64(time.Since(begun))
+	return sum
 }
 
-// A process beside the spinner gets its CPU as if the spinner were not there. What other
-// processes of the machine take is the same with and without it, so the test tries often
-// and believes the best.
+// While a thread has work on a CPU, the spinner's there gets next to nothing of it, whatever
+// else the machine does.
 func TestSpinnerGivesWay(t *testing.T) {
 	cpu := host.AllowedCPUs()[len(host.AllowedCPUs())-1]
-	start(t, child.Job{Role: child.Spinner})
-	best := 0.0
-	for deadline := time.Now().Add(30 * time.Second); best < 0.9 && time.Now().Before(deadline); {
-		part := make(chan float64)
-		go func() {
-			runtime.LockOSThread()
-			if err := host.PinThread(cpu); err != nil {
-				t.Error(err)
-			}
-			part <- turn(200 * time.Millisecond)
-		}()
-		best = max(best, <-part)
+	p, _ := start(t, child.Job{Role: child.Spinner})
+	begun := make(chan struct{})
+	ended := make(chan error)
+	var stop atomic.Bool
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		back, err := host.PlaceThread([]int{cpu})
+		close(begun)
+		for !stop.Load() {
+			runtime.KeepAlive(stop.Load())
+		}
+		if err == nil {
+			err = back()
+		}
+		ended <- err
+	}()
+	<-begun
+	before, since := turned(t, p.PID(), cpu), time.Now()
+	time.Sleep(time.Second)
+	spun, elapsed := turned(t, p.PID(), cpu)-before, time.Since(since)
+	stop.Store(true)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
 	}
-	if best < 0.9 {
-		t.Errorf("a process got %.0f %% of a CPU beside the spinner, want nearly all", 100*best)
+	if part := float64(spun) / float64(elapsed); part > 0.1 {
+		t.Errorf("the spinner took %.0f %% of a CPU on which a process had work, want next to nothing", 100*part)
 	}
 }
 

@@ -1,8 +1,10 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,14 +13,27 @@ import (
 const maxCPUs = 8192
 
 // AllowedCPUs are the CPUs that this process may run on, in ascending order, as its control
-// group and whoever started it left them; nil where the platform cannot tell. It reads the
-// affinity of the process's first thread, so it is asked before a lane pins threads.
+// group and whoever started it left them; nil where the platform cannot tell. They are those
+// of all its threads together, since some may be placed on fewer just now.
 func AllowedCPUs() []int {
-	set := unix.NewCPUSet(maxCPUs)
-	if err := unix.SchedGetaffinityDynamic(os.Getpid(), set); err != nil {
-		return nil
+	threads, _ := os.ReadDir("/proc/self/task") // without it the first thread alone is asked
+	ids := []int{os.Getpid()}
+	for _, t := range threads {
+		if id, err := strconv.Atoi(t.Name()); err == nil {
+			ids = append(ids, id)
+		}
 	}
-	return members(set)
+	all := unix.NewCPUSet(maxCPUs)
+	for _, id := range ids {
+		set := unix.NewCPUSet(maxCPUs)
+		if err := unix.SchedGetaffinityDynamic(id, set); err != nil {
+			continue // a thread may have ended since
+		}
+		for i := range set {
+			all[i] |= set[i]
+		}
+	}
+	return members(all)
 }
 
 // PinThread puts the calling thread on one CPU. The caller has locked its goroutine to the
@@ -30,17 +45,18 @@ func PinThread(cpu int) error {
 
 // PlaceThread restricts the calling thread to some CPUs. A process that it starts then is
 // restricted in the same way from its first instruction, with all threads that it will have.
-// The function returned puts the thread back where it was. The caller has locked its
-// goroutine to the thread.
+// The function returned puts the thread back where it was, as does an error. The caller has
+// locked its goroutine to the thread.
 func PlaceThread(cpus []int) (back func() error, err error) {
 	before := unix.NewCPUSet(maxCPUs)
 	if err := unix.SchedGetaffinityDynamic(0, before); err != nil {
 		return nil, fmt.Errorf("read the CPUs of a thread: %w", err)
 	}
+	back = func() error { return restrict(members(before)) }
 	if err := restrict(cpus); err != nil {
-		return nil, err
+		return nil, errors.Join(err, back()) // some of the CPUs may have been there
 	}
-	return func() error { return restrict(members(before)) }, nil
+	return back, nil
 }
 
 // restrict gives the calling thread just these CPUs. The kernel itself passes over CPUs that
