@@ -39,6 +39,7 @@ func writeBMF(w io.Writer, r bench.Result) error {
 	return nil
 }
 
+// bmfMeasures are the score, the further figures, and of the latency what an alert is set on.
 func bmfMeasures(o row) map[string]bmfMetric {
 	measures := make(map[string]bmfMetric)
 	add := func(s bench.Score) {
@@ -77,6 +78,7 @@ func bmfMeasure(s bench.Score) string {
 	return oneLine(s.Metric + " (" + s.Unit + ")")
 }
 
+// bmfBound is a bound, or nil where it is not known.
 func bmfBound(v *float64) *float64 {
 	if f, ok := finite(v); ok {
 		return &f

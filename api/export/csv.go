@@ -22,13 +22,13 @@ type column struct {
 // are put on one line.
 func writeCSV(w io.Writer, r bench.Result) error {
 	columns := csvColumns(r)
-	cw := csv.NewWriter(w)
+	cw := csv.NewWriter(w) // it quotes what needs quotes, and keeps the first error
 	cw.UseCRLF = true
 	cells := make([]string, len(columns))
 	for i, c := range columns {
 		cells[i] = oneLine(c.name)
 	}
-	_ = cw.Write(cells) // an error stays and is told at the end
+	_ = cw.Write(cells)
 	for _, row := range rows(r) {
 		for i, c := range columns {
 			cells[i] = oneLine(c.cell(row))
@@ -70,6 +70,8 @@ func csvColumns(r bench.Result) []column {
 	return columns
 }
 
+// scoreColumns are those of the headline figure. The bounds are cells of their own rather than
+// a distance from the value, since an interval need not be symmetric.
 func scoreColumns() []column {
 	return []column{
 		ofScore("metric", func(s *bench.Score) string { return s.Metric }),
@@ -84,6 +86,7 @@ func scoreColumns() []column {
 	}
 }
 
+// trialColumns are what lies behind the figure, and whether to believe it.
 func trialColumns() []column {
 	columns := []column{
 		ofTrial("forks", func(t *bench.TrialResult) string { return strconv.Itoa(len(t.Forks)) }),

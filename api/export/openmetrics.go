@@ -39,6 +39,7 @@ type omWriter struct {
 // A label is a name and its value.
 type label struct{ name, value string }
 
+// family begins a family of metrics, whose samples must follow without another's between.
 func (b *omWriter) family(name, kind, unit, help string) {
 	fmt.Fprintf(&b.text, "# TYPE %s %s\n", name, kind)
 	if unit != "" {
@@ -47,6 +48,7 @@ func (b *omWriter) family(name, kind, unit, help string) {
 	fmt.Fprintf(&b.text, "# HELP %s %s\n", name, help)
 }
 
+// sample writes a sample once; a second one of the same series would make the text invalid.
 func (b *omWriter) sample(name string, labels []label, value float64) {
 	series := name + omLabels(labels)
 	if b.seen[series] {

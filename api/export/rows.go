@@ -37,6 +37,7 @@ func rows(r bench.Result) []row {
 		c := &r.Composites[i]
 		out = append(out, row{host: c.Host, kernel: c.Name, params: shown(c.Params), score: &c.Score})
 	}
+	// One host is left out of the names, so that results of two hosts can be compared.
 	several := len(hostNames(r)) > 1
 	seen := make(map[string]int)
 	for i := range out {

@@ -28,6 +28,8 @@ func Load() (*Set, error) {
 	return s, nil
 }
 
+// load adds the figures of one article and counts them into its tables. A figure of a table
+// that is not named in sources is an error: nobody would have decided what it compares with.
 func (s *Set) load(src source) error {
 	f, err := data.Open("data/" + src.name + ".csv")
 	if err != nil {
@@ -77,6 +79,7 @@ type reader struct {
 
 func newReader(r io.Reader) *reader { return &reader{csv: csv.NewReader(r)} }
 
+// line is where in the data the row stands that was read last.
 func (r *reader) line() int {
 	line, _ := r.csv.FieldPos(0)
 	return line
@@ -126,6 +129,7 @@ func (r record) reference() (bench.Reference, error) {
 	return ref, errors.Join(errs[:]...)
 }
 
+// figure reads a cell that may be empty.
 func (r record) figure(name string) (*float64, error) {
 	if r[name] == "" {
 		return nil, nil //nolint:nilnil // an empty cell is no figure and no error

@@ -4,8 +4,8 @@
 // The data are one CSV file for each article, with the line of its text for every figure;
 // no sentence of an article is in them, remarks are our own. The articles go by short names:
 //
-//	java-on-many-machines  SciMark, SOAP calls with Axis and gSOAP on many machines, 2004 to 2018
-//	soaprunner             two SOAP engines, and messages with attachments, 2001
+//	java-on-many-machines  SciMark, SOAP calls with Axis and gSOAP on many machines
+//	soaprunner             two SOAP engines, and messages with attachments
 //	cxf-on-sparc           CXF on a SPARC T4; its charts are lost, three figures are in its text
 //	erlang-jvm             two libraries for the Erlang distribution on the JVM
 //	page-small-heap        a web page served by a JVM with 16, 32 and 64 MB of heap

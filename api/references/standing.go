@@ -57,7 +57,7 @@ func stand(t bench.ReferenceTable, figures []bench.Reference, value float64) ben
 	for i, r := range figures {
 		values[i] = *r.Value
 	}
-	slices.Sort(values)
+	slices.Sort(values) // the fastest first, whichever way that is
 	if higher {
 		slices.Reverse(values)
 	}
