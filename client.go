@@ -43,14 +43,14 @@ func (c submitCommand) Run(ctx context.Context, t terminal) error {
 	if !c.Wait {
 		return writeJSON(t.out, run)
 	}
-	return follow(ctx, t, c.client(), run.ID)
+	return follow(ctx, t, c.client(), run.ID, table)
 }
 
-// follow shows a run until its end and prints its table.
-func follow(ctx context.Context, t terminal, api *client.Client, id string) error {
-	show := newProgress(t.err)
-	run, err := api.Wait(ctx, id, showEvery, show.run)
-	show.end()
+// follow watches a run until its end and shows its result.
+func follow(ctx context.Context, t terminal, api *client.Client, id string, show printer) error {
+	watch := newProgress(t.err)
+	run, err := api.Wait(ctx, id, showEvery, watch.run)
+	watch.end()
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func follow(ctx context.Context, t terminal, api *client.Client, id string) erro
 	if err != nil {
 		return err
 	}
-	if err := table(t.out, result); err != nil {
+	if err := show(t.out, result); err != nil {
 		return err
 	}
 	if run.State != bench.Succeeded {
@@ -126,7 +126,7 @@ type getCommand struct {
 // Run prints the run.
 func (c getCommand) Run(ctx context.Context, t terminal) error {
 	if c.Wait {
-		return follow(ctx, t, c.client(), c.ID)
+		return follow(ctx, t, c.client(), c.ID, table)
 	}
 	run, err := c.client().Run(ctx, c.ID)
 	if err != nil {
@@ -137,12 +137,21 @@ func (c getCommand) Run(ctx context.Context, t terminal) error {
 
 type resultsCommand struct {
 	serverFlag
-	ID    string `arg:"" help:"The run."`
-	Table bool   `help:"Print the table instead of JSON."`
+	ID     string `arg:"" help:"The run."`
+	Table  bool   `help:"Print the table instead of JSON." xor:"form"`
+	Format string `help:"Print it as another tool reads it: ${formats}." placeholder:"FORMAT" xor:"form"`
 }
 
 // Run prints the result.
 func (c resultsCommand) Run(ctx context.Context, t terminal) error {
+	if c.Format != "" {
+		body, err := c.client().ResultBody(ctx, c.ID, c.Format)
+		if err != nil {
+			return err
+		}
+		_, err = t.out.Write(body)
+		return err
+	}
 	result, err := c.client().Result(ctx, c.ID)
 	if err != nil {
 		return err

@@ -15,11 +15,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
+	"benchd/api/export"
 	"benchd/kernels/catalog"
 	"benchd/worker/bench"
 	"benchd/worker/child"
@@ -35,8 +37,9 @@ func main() {
 // Exit codes.
 const (
 	exitOK          = 0
-	exitFailed      = 1   // a run that did not succeed, a host that is not as it should be
+	exitFailed      = 1   // a run that did not succeed, a host that is not as it should be, a comparison that is worse
 	exitUsage       = 2   // a command, a request or a service that cannot be
+	exitUndecided   = 3   // a comparison that cannot tell, where it was asked to
 	exitInterrupted = 130 // a run that was interrupted at the keyboard
 )
 
@@ -64,6 +67,14 @@ type commands struct {
 	Get     getCommand     `cmd:"" help:"Show a run of a service."`
 	Results resultsCommand `cmd:"" help:"Fetch the result of a run."`
 	Cancel  cancelCommand  `cmd:"" help:"Cancel a run."`
+
+	Compare     compareCommand     `cmd:"" help:"Compare two results, runs of a service or files, and say of each case whether it is better, worse or the same."`
+	Calibrate   calibrateCommand   `cmd:"" help:"Measure the noise of this host, or of a service's: the same cases several times, and how they differ."`
+	History     historyCommand     `cmd:"" help:"Show how scores of a service went over time, and where they changed."`
+	Leaderboard leaderboardCommand `cmd:"" help:"Rank the best scores of a service."`
+	References  referencesCommand  `cmd:"" help:"List the figures that the articles published."`
+	Export      exportCommand      `cmd:"" help:"Write a result as another tool reads it."`
+
 	Kernels kernelsCommand `cmd:"" help:"List the kernels and their parameters."`
 	Hosts   hostsCommand   `cmd:"" help:"List the hosts of a service."`
 	Doctor  doctorCommand  `cmd:"" help:"Examine this host before measuring: what to change, why and how; exit code 1 if there is something."`
@@ -87,7 +98,7 @@ func command(args []string, t terminal) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c, kong.Name("benchd"), kong.Description("A benchmark service: measures kernels on hosts, and says how sure it is."),
-		kong.Writers(t.out, t.err), kong.Vars{"lock": filepath.Join(os.TempDir(), "benchd.lock")}, kong.Exit(func(code int) { exit = code }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Writers(t.out, t.err), kong.Vars{"lock": filepath.Join(os.TempDir(), "benchd.lock"), "formats": strings.Join(export.Names(), ", ")}, kong.Exit(func(code int) { exit = code }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		panic(err) // the command line above is wrong in itself
 	}

@@ -21,7 +21,8 @@ type requestFlags struct {
 	What  []string          `arg:"" name:"what" help:"A suite (quick, full), kernels or families (scimark soap.echo), or a request file (- for standard input)."`
 	Param map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
 	planFlags
-	Tag map[string]string `short:"t" help:"A label of the run, to find it by." placeholder:"NAME=VALUE" mapsep:"none"`
+	Repeat *int              `help:"Trials of each case: their differences are the noise." placeholder:"N"`
+	Tag    map[string]string `short:"t" help:"A label of the run, to find it by." placeholder:"NAME=VALUE" mapsep:"none"`
 }
 
 // planFlags change how is measured. What is not given is left to the suite or the service.
@@ -68,13 +69,16 @@ func (f requestFlags) build(in io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	changes := f.changes(named)
-	if named == nil && len(changes) == 0 {
+	if named == nil && len(changes) == 0 && f.Repeat == nil {
 		return text, nil
 	}
 	req := request{}
 	if named == nil {
 		if err := json.Unmarshal(text, &req); err != nil {
 			return nil, exitError{exitUsage, fmt.Errorf("read %s: %w", f.What[0], err)}
+		}
+		if req == nil { // of a file that says null
+			req = request{}
 		}
 	}
 	for _, key := range []string{"plan", "labels"} {
@@ -85,6 +89,7 @@ func (f requestFlags) build(in io.Reader) ([]byte, error) {
 	for key, v := range named {
 		req[key] = v
 	}
+	set(req, "repeat", f.Repeat)
 	return json.Marshal(req)
 }
 

@@ -27,6 +27,14 @@ const stopTime = 30 * time.Second
 // Run starts the whole service in this process, posts the request to it, shows how it goes,
 // and prints and writes the result.
 func (c runCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error {
+	return c.here(ctx, t, log, table)
+}
+
+// A printer shows a result.
+type printer func(w io.Writer, r bench.Result) error
+
+// here measures in this process and shows the result.
+func (c runCommand) here(ctx context.Context, t terminal, log *slog.Logger, show printer) error {
 	body, err := c.build(t.in)
 	if err != nil {
 		return err
@@ -52,7 +60,7 @@ func (c runCommand) Run(ctx context.Context, t terminal, log *slog.Logger) error
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.wait(base) }()
-	err = c.measure(ctx, t, client.New(s.url, nil), body, out)
+	err = c.measure(ctx, t, client.New(s.url, nil), body, out, show)
 	stop()
 	return errors.Join(err, <-ended)
 }
@@ -70,22 +78,22 @@ func (c runCommand) folder() (string, func(), error) {
 }
 
 // measure posts the request, follows the run to its end, and shows the result.
-func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client, body []byte, out *resultFile) error {
+func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client, body []byte, out *resultFile, show printer) error {
 	run, err := api.Submit(ctx, body, "")
 	if err != nil {
 		return err
 	}
-	show := newProgress(t.err)
+	watch := newProgress(t.err)
 	interrupted := context.AfterFunc(ctx, func() {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		show.say("canceling; interrupt once more to end at once")
+		watch.say("canceling; interrupt once more to end at once")
 		_, _ = api.Cancel(late, run.ID) // a run that is just over cannot be canceled, and need not
 	})
 	defer interrupted()
 	last := context.WithoutCancel(ctx)
-	run, err = api.Wait(last, run.ID, showEvery, show.run)
-	show.end()
+	run, err = api.Wait(last, run.ID, showEvery, watch.run)
+	watch.end()
 	if err != nil {
 		return err
 	}
@@ -93,7 +101,7 @@ func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client,
 	if err != nil {
 		return err
 	}
-	if err := c.write(t, result, out); err != nil {
+	if err := c.write(t, result, out, show); err != nil {
 		return err
 	}
 	switch {
@@ -105,20 +113,20 @@ func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client,
 	return nil
 }
 
-// write writes the result and then prints the table, so that a reader of the table who goes
+// write writes the result and then shows it, so that a reader of what is shown who goes
 // away takes nothing with him. Standard output is either's, not both's.
-func (c runCommand) write(t terminal, result bench.Result, out *resultFile) error {
+func (c runCommand) write(t terminal, result bench.Result, out *resultFile, show printer) error {
 	if c.Out == "-" {
 		if err := writeJSON(t.out, result); err != nil {
 			return err
 		}
-		return table(t.err, result)
+		return show(t.err, result)
 	}
 	name, err := out.write(result)
 	if err != nil {
 		return err
 	}
-	if err := table(t.out, result); err != nil {
+	if err := show(t.out, result); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(t.err, "result written to", name)

@@ -63,6 +63,20 @@ func TestRequests(t *testing.T) {
 			})
 			return err
 		}},
+		{"GET /v1/compare?base=a&head=b", func() error { _, err := c.Compare(ctx, client.Question{Base: "a", Head: "b"}); return err }},
+		{"GET /v1/compare?across=host&across=go&base=a&confidence=0.99&head=b&min_effect=0&q=0.1", func() error {
+			_, err := c.Compare(ctx, client.Question{Base: "a", Head: "b", MinEffect: new(float64), Q: 0.1, Confidence: 0.99, Across: []string{"host", "go"}})
+			return err
+		}},
+		{"GET /v1/history?host=blue&kernel=scimark&label.a=b+c&limit=5&param.size=1KB&since=2026-01-02T03%3A04%3A05Z", func() error {
+			_, err := c.History(ctx, client.SeriesFilter{
+				Kernel: "scimark", Host: "blue", Params: map[string]string{"size": "1KB"}, Labels: map[string]string{"a": "b c"},
+				Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Limit: 5,
+			})
+			return err
+		}},
+		{"GET /v1/leaderboard", func() error { _, err := c.Leaderboard(ctx, client.SeriesFilter{Labels: map[string]string{"a": "b"}}); return err }},
+		{"GET /v1/references?kernel=scimark", func() error { _, err := c.References(ctx, "scimark"); return err }},
 		{"GET /v1/kernels", func() error { _, err := c.Kernels(ctx); return err }},
 		{"GET /v1/suites", func() error { _, err := c.Suites(ctx); return err }},
 		{"GET /v1/hosts", func() error { _, err := c.Hosts(ctx); return err }},

@@ -17,7 +17,7 @@ import (
 type SeriesFilter struct {
 	Kernel string            // of this kernel, or of this family
 	Host   string            // on this host
-	Params map[string]string // with these parameters, in canonical text; others may be any
+	Params map[string]string // with these parameters; others may be any
 	Labels map[string]string // only points of runs with all of these labels
 	Limit  int               // series at most
 }
@@ -98,11 +98,18 @@ func scanSeries(r *sql.Rows) (k keyedSeries, err error) {
 
 func hasParams(have kernels.Params, want map[string]string) bool {
 	for name, v := range want {
-		if got, ok := have[name]; !ok || got != v {
+		if got, ok := have[name]; !ok || got != v && !sameSize(got, v) {
 			return false
 		}
 	}
 	return true
+}
+
+// sameSize tells whether two texts are the same number of bytes: "1KB" and "1024".
+func sameSize(a, b string) bool {
+	m, errA := kernels.ParseSize(a)
+	n, errB := kernels.ParseSize(b)
+	return errA == nil && errB == nil && m == n
 }
 
 // pointColumns are what scanPoint reads.
