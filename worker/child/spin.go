@@ -2,7 +2,6 @@ package child
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -18,7 +17,8 @@ const spinnerEnv = "GODEBUG=asyncpreemptoff=1"
 
 // spin keeps the CPUs of this process from halting until ctx ends: a thread on each turns
 // round at the lowest priority there is, so that it runs only when the CPU has nothing else
-// to do and gives way at once to whatever comes.
+// to do and gives way at once to whatever comes. So do the runtime's own threads, which look
+// after the loops now and then.
 //
 // A loop that cannot be interrupted would hold up the garbage collector for ever, and one
 // that holds each of the runtime's processors would hold up everything else. So there is no
@@ -27,6 +27,10 @@ func (c *worker) spin(ctx context.Context) {
 	cpus := host.AllowedCPUs()
 	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(len(cpus) + 1)
+	if err := host.LowerProcess(); err != nil {
+		c.fail("cannot_spin", fmt.Errorf("keep the CPUs awake: %w", err))
+		return
+	}
 	var s spinner
 	defer s.all.Wait()
 	defer s.stop.Store(true)
@@ -35,10 +39,6 @@ func (c *worker) spin(ctx context.Context) {
 			c.fail("cannot_spin", fmt.Errorf("keep CPU %d awake: %w", cpu, err))
 			return
 		}
-	}
-	if len(cpus) == 0 {
-		c.fail("cannot_spin", errors.New("keep the CPUs awake: this platform does not tell which there are"))
-		return
 	}
 	c.tell(Event{Ready: host.FormatCPUs(cpus)})
 	<-ctx.Done()
@@ -55,7 +55,7 @@ func (s *spinner) begin(cpu int) error {
 	begun := make(chan error)
 	s.all.Go(func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with its loop
-		err := errors.Join(host.PinThread(cpu), host.LowerThread())
+		err := host.PinThread(cpu)
 		begun <- err
 		if err == nil {
 			s.turn()

@@ -16,15 +16,8 @@ const maxCPUs = 8192
 // group and whoever started it left them; nil where the platform cannot tell. They are those
 // of all its threads together, since some may be placed on fewer just now.
 func AllowedCPUs() []int {
-	threads, _ := os.ReadDir("/proc/self/task") // without it the first thread alone is asked
-	ids := []int{os.Getpid()}
-	for _, t := range threads {
-		if id, err := strconv.Atoi(t.Name()); err == nil {
-			ids = append(ids, id)
-		}
-	}
 	all := unix.NewCPUSet(maxCPUs)
-	for _, id := range ids {
+	for _, id := range threads() {
 		set := unix.NewCPUSet(maxCPUs)
 		if err := unix.SchedGetaffinityDynamic(id, set); err != nil {
 			continue // a thread may have ended since
@@ -95,12 +88,38 @@ func members(set unix.CPUSetDynamic) []int {
 	return cpus
 }
 
-// LowerThread gives the calling thread the policy SCHED_IDLE; see sched(7). It then runs
-// only when its CPU has nothing else to do. The caller has locked its goroutine to the
-// thread, and lets the thread end with the goroutine.
-func LowerThread() error {
-	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0); err != nil {
-		return fmt.Errorf("give a thread the lowest priority: %w", err)
+// LowerProcess gives all threads of this process the policy SCHED_IDLE; see sched(7). They
+// then run only when a CPU has nothing else to do, and so do the threads that they start.
+func LowerProcess() error {
+	lowered := map[int]bool{}
+	for {
+		ids := threads()
+		before := len(lowered)
+		for _, id := range ids {
+			if lowered[id] {
+				continue
+			}
+			err := unix.SchedSetAttr(id, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0)
+			if err != nil && !errors.Is(err, unix.ESRCH) { // a thread may have ended since
+				return fmt.Errorf("give a thread the lowest priority: %w", err)
+			}
+			lowered[id] = true
+		}
+		if len(lowered) == before {
+			return nil // nobody started a thread meanwhile
+		}
 	}
-	return nil
+}
+
+// threads lists the ids of this process's threads, of the first one alone when they cannot
+// be listed.
+func threads() []int {
+	ids := []int{os.Getpid()}
+	entries, _ := os.ReadDir("/proc/self/task")
+	for _, e := range entries {
+		if id, err := strconv.Atoi(e.Name()); err == nil && id != ids[0] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -18,7 +18,7 @@ func PinThread(int) error {
 // PlaceThread fails: only on Linux are threads placed on CPUs.
 func PlaceThread([]int) (back func() error, err error) { return nil, PinThread(0) }
 
-// LowerThread fails: only Linux has a policy below all others.
-func LowerThread() error {
+// LowerProcess fails: only Linux has a policy below all others.
+func LowerProcess() error {
 	return fmt.Errorf("the lowest priority is given on linux only, this is %s", runtime.GOOS)
 }
