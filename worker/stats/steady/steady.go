@@ -29,13 +29,55 @@ type Series struct {
 	Reason string
 }
 
-// Classify classes the samples of one fork, rates in the order of time.
+// Classify classes the samples of one fork, rates in the order of time:
+//
+//   - flat: one level from the first slice on;
+//   - warmup: the last level begins in the first half and none before it was faster;
+//   - slowdown: the last level begins in the first half and one before it was faster;
+//   - none: the last level begins in the second half, or what looks like a level drifts,
+//     swings or jumps between two levels.
+//
+// A lone spike, up or down, is no change of level.
 func Classify(samples []float64) Series {
-	if len(samples) < MinSlices {
-		return Series{Reason: fmt.Sprintf("steadiness needs %d slices, there are %d", MinSlices, len(samples))}
+	n := len(samples)
+	if n < MinSlices {
+		return Series{Reason: fmt.Sprintf("steadiness needs %d slices, there are %d", MinSlices, n)}
 	}
-	class := bench.Flat
-	return Series{Class: &class}
+	clipped := clip(samples)
+	noise := noiseOf(clipped)
+	parts := join(clipped, cut(clipped, noise), noise)
+	s := Series{}
+	for _, p := range parts[1:] {
+		s.Changes = append(s.Changes, p.from)
+	}
+	last := parts[len(parts)-1]
+	if last.from > n/2 {
+		s.Reason = fmt.Sprintf("the last change is at slice %d of %d, in the second half", last.from+1, n)
+	} else {
+		s.Reason = unrest(samples, clipped, parts, noise)
+	}
+	class := classOf(parts, noise)
+	if s.Reason != "" {
+		class = bench.NeverSteady
+	} else {
+		s.From = last.from
+	}
+	s.Class = &class
+	return s
+}
+
+// classOf classes a series by its levels.
+func classOf(parts []part, n noise) bench.Steady {
+	if len(parts) == 1 {
+		return bench.Flat
+	}
+	last := parts[len(parts)-1]
+	for _, p := range parts[:len(parts)-1] {
+		if p.level > last.level && distance(p, last, n) >= 1 {
+			return bench.SlowedDown
+		}
+	}
+	return bench.WarmedUp
 }
 
 // Over gives the class of a trial from those of its forks: theirs when they agree, else
