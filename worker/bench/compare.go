@@ -137,7 +137,7 @@ func (c CaseChange) Case() Case { return Case{Kernel: c.Kernel, Params: c.Params
 // A CaseFigure is what one side of a comparison measured of a case. Several trials of the
 // case in one run are taken together, as more forks of one.
 type CaseFigure struct {
-	Value  *float64 `json:"value" extensions:"x-nullable"` // the median of the samples of all forks
+	Value  *float64 `json:"value" extensions:"x-nullable"` // geometric mean over the forks of each fork's median sample; of one fork, its median
 	N      int      `json:"n"`                             // samples
 	Forks  int      `json:"forks"`
 	Trials []string `json:"trials"`           // their ids
@@ -145,10 +145,11 @@ type CaseFigure struct {
 	Doubts []string `json:"doubts,omitempty"` // what the trials' validity says
 }
 
-// Needed tells what each side of an undecided case should have, as far as it is known.
+// Needed tells what an undecided case should have, if things stay as they are.
 type Needed struct {
 	Samples int `json:"samples"` // in all, on each side
 	Forks   int `json:"forks"`   // on each side
+	Runs    int `json:"runs"`    // repeats, with nothing changed between them, to measure the noise by; 0 when it is known
 }
 
 // A Difference is a fact that the two sides of a comparison do not share.
@@ -171,7 +172,7 @@ type CompareSettings struct {
 	MinEffect    float64  `json:"min_effect" example:"0.01"`    // a smaller change is the same
 	Q            float64  `json:"q" example:"0.05"`             // false alarms allowed: share of comparisons of equal things with any better or worse
 	Confidence   float64  `json:"confidence" example:"0.95"`    // level of the intervals
-	DefaultFloor float64  `json:"default_floor" example:"0.03"` // stands in for the noise of a case that was never calibrated
+	DefaultFloor float64  `json:"default_floor" example:"0.05"` // stands in for the noise of a case that was never calibrated
 	Across       []string `json:"across,omitempty"`             // facts that were to differ; "host" stands for all of a machine
 }
 

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"benchd/worker/bench"
 )
@@ -36,7 +37,44 @@ const AcrossHost = "host"
 
 // DefaultOptions are the rules of a comparison that is not asked for others.
 func DefaultOptions() Options {
-	return Options{MinEffect: 0.01, Q: 0.05, Confidence: 0.95, DefaultFloor: 0.03}
+	return Options{MinEffect: 0.01, Q: 0.05, Confidence: 0.95, DefaultFloor: 0.05}
+}
+
+// Check tells what is wrong with the options, as an *bench.Error of kind Invalid.
+func (o Options) Check() error {
+	if !(o.MinEffect >= 0 && o.MinEffect < 10) {
+		return bench.Errorf(bench.Invalid, "out_of_range", "min_effect must be from 0 to less than 10, such as 0.02 for 2 %%, not %v", o.MinEffect)
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"q", o.Q}, {"confidence", o.Confidence}} {
+		if !(f.value > 0.0001 && f.value < 0.9999) {
+			return bench.Errorf(bench.Invalid, "out_of_range", "%s must be between 0.0001 and 0.9999, not %v", f.name, f.value)
+		}
+	}
+	if !(o.DefaultFloor >= 0 && o.DefaultFloor < 10) {
+		return bench.Errorf(bench.Invalid, "out_of_range", "the default floor must be from 0 to less than 10, not %v", o.DefaultFloor)
+	}
+	known := crossable()
+	for _, fact := range o.Across {
+		if !slices.Contains(known, fact) {
+			e := bench.Errorf(bench.Invalid, "unknown_fact", "there is no fact %q to compare across; there are %s", fact, strings.Join(known, ", "))
+			e.Fields = []bench.FieldError{{Parameter: "across", Code: e.Code, Message: e.Message, Allowed: known}}
+			return e
+		}
+	}
+	return nil
+}
+
+// valid gives the default rules for ones that are none, so that no figure becomes infinite.
+func (o Options) valid() Options {
+	if o.Check() == nil {
+		return o
+	}
+	d := DefaultOptions()
+	d.Across = o.Across
+	return d
 }
 
 func (o Options) settings() bench.CompareSettings {
@@ -78,6 +116,7 @@ func Results(base, head bench.Result, noise Noise, o Options) bench.Comparison {
 	if noise == nil {
 		noise = Floors{}
 	}
+	o = o.valid()
 	pairs, onlyBase, onlyHead := match(base, head)
 	out := bench.Comparison{
 		Base: refer(base), Head: refer(head), Settings: o.settings(),
@@ -136,14 +175,13 @@ func speed(cases []bench.CaseChange, list []evidence, confidence float64) *bench
 		return nil
 	}
 	n := float64(s.Cases)
-	s.Change = math.Expm1(sum / n)
+	s.Change = relative(sum / n)
 	if !bounded {
 		s.Reason = "the noise of one or more of its cases is not known"
 		return &s
 	}
 	half := quantile(1-confidence, known.df) * math.Sqrt(known.variance) / n
-	low, high := math.Expm1(sum/n-half), math.Expm1(sum/n+half)
-	s.Low, s.High = &low, &high
+	s.Low, s.High = relativeOf(sum/n-half), relativeOf(sum/n+half)
 	return &s
 }
 

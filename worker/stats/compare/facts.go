@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,6 +44,15 @@ func (p pair) differences(base, head bench.Result, o Options) []bench.Difference
 	return out
 }
 
+// crossable lists what a comparison can be asked to go across.
+func crossable() []string {
+	known := []string{AcrossHost, "placement.pin", "placement.awake", "plan.slice", "plan.warmup"}
+	for _, f := range facts(bench.Facts{}) {
+		known = append(known, f.Fact)
+	}
+	return known
+}
+
 // facts lists the facts of a host by their names in JSON, the value as Base.
 func facts(f bench.Facts) []bench.Difference {
 	v := reflect.ValueOf(f)
@@ -72,7 +82,7 @@ func ways(b, h bench.TrialResult, pb, ph bench.Plan) []bench.Difference {
 		{Fact: "metric", Base: metric(b), Head: metric(h), Excluded: true},
 		{Fact: "placement.pin", Base: b.Placement.Pin, Head: h.Placement.Pin, Excluded: true},
 		{Fact: "placement.awake", Base: fmt.Sprint(b.Placement.Awake), Head: fmt.Sprint(h.Placement.Awake), Excluded: true},
-		{Fact: "plan.slice", Base: pb.Slice.String(), Head: ph.Slice.String(), Excluded: true},
+		{Fact: "plan.slice", Base: slice(pb), Head: slice(ph), Excluded: true},
 		{Fact: "plan.warmup", Base: pb.Warmup.String(), Head: ph.Warmup.String(), Excluded: true},
 		{Fact: "plan.order", Base: string(pb.Order), Head: string(ph.Order)},
 	} {
@@ -81,6 +91,14 @@ func ways(b, h bench.TrialResult, pb, ph bench.Plan) []bench.Difference {
 		}
 	}
 	return out
+}
+
+// slice writes the length of a slice, and nothing where the plan is not known.
+func slice(p bench.Plan) string {
+	if p.Slice == 0 {
+		return ""
+	}
+	return p.Slice.String()
 }
 
 // metric names the figure of a trial, and nothing where it has none.
@@ -136,7 +154,7 @@ func (s side) figure() bench.CaseFigure {
 	case !positive(s.forks):
 		f.Reason = "its samples are not all above zero"
 	default:
-		v := pooled(s.forks)
+		v := math.Exp(mean(levels(s.forks)))
 		f.Value = &v
 	}
 	return f

@@ -11,13 +11,16 @@ import (
 	"benchd/worker/stats"
 )
 
-const minSamples = stats.MinSamples
+const (
+	minSamples = stats.MinSamples
+	bimodal    = "bimodal" // the code of a doubt of package stats
+)
 
 // judge fills in what the evidence says of a case, and its verdict. Tests is the number of
 // cases that p was adjusted for.
 func (e evidence) judge(c *bench.CaseChange, adjusted float64, tests int, o Options) {
 	if e.measured {
-		c.Change = rounded(math.Expm1(e.change))
+		c.Change = relativeOf(e.change)
 	}
 	if e.known != nil {
 		c.Noise = &e.known.floor
@@ -27,25 +30,19 @@ func (e evidence) judge(c *bench.CaseChange, adjusted float64, tests int, o Opti
 		return
 	}
 	if e.tested {
-		half := quantile(1-o.Confidence, e.spread.df) * math.Sqrt(e.spread.variance)
-		c.Low, c.High = rounded(math.Expm1(e.change-half)), rounded(math.Expm1(e.change+half))
+		c.Low, c.High = relativeOf(e.change-e.half), relativeOf(e.change+e.half)
 		c.P, c.AdjustedP, c.MannWhitney = &e.p, &adjusted, &e.whitney
-		c.Threshold = rounded(math.Expm1(e.threshold(o)))
+		c.Threshold = relativeOf(e.threshold(o))
 	}
 	c.Verdict, c.Reason = e.verdict(*c, adjusted, o)
 	if c.Verdict == bench.Undecided {
 		c.Needed = e.needed(tests, o)
 	}
-	if c.Needed != nil {
-		c.Reason += fmt.Sprintf(" Each side needs %d forks and %d samples.", c.Needed.Forks, c.Needed.Samples)
-	}
-	c.Reason += e.remarks()
+	c.Reason += wanting(c.Needed) + e.remarks()
 }
 
-// rounded drops digits that are an accident of the arithmetic, so that a figure is the same
-// on every processor.
-func rounded(v float64) *float64 {
-	r := math.Round(v*1e9) / 1e9
+func relativeOf(log float64) *float64 {
+	r := relative(log)
 	return &r
 }
 
@@ -60,20 +57,19 @@ func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (benc
 		return bench.Undecided, e.untested()
 	}
 	for _, s := range []side{e.pair.base, e.pair.head} {
-		if doubt := s.doubt("bimodal"); doubt != "" {
-			return bench.Undecided, fmt.Sprintf("The samples of the %s have two levels, and the median may be of either: %s.", e.name(s), doubt)
+		if doubt := s.doubt(bimodal); doubt != "" {
+			return bench.Undecided, fmt.Sprintf("The samples of the %s have two levels, and its median may be of either: %s.", e.name(s), doubt)
 		}
 	}
 	large := math.Abs(e.change) > e.threshold(o)
-	half := quantile(1-o.Confidence, e.spread.df) * math.Sqrt(e.spread.variance)
 	switch {
 	case large && adjusted <= o.Q:
 		return e.changed(c, adjusted)
 	case large:
 		return bench.Undecided, fmt.Sprintf("The change of %s is larger than %s, %s, but may be chance (adjusted p %s).",
 			signed(*c.Change), percent(*c.Threshold), e.source(o), short(adjusted))
-	case half > e.threshold(o):
-		return bench.Undecided, fmt.Sprintf("The change is known only to ±%s, wider than %s, %s.", percent(math.Expm1(half)), percent(*c.Threshold), e.source(o))
+	case e.half > e.threshold(o):
+		return bench.Undecided, fmt.Sprintf("The change is known only to ±%s, wider than %s, %s.", percent(relative(e.half)), percent(*c.Threshold), e.source(o))
 	}
 	return bench.Same, fmt.Sprintf("The change of %s is not larger than %s, %s.", signed(*c.Change), percent(*c.Threshold), e.source(o))
 }
@@ -172,6 +168,17 @@ func (e evidence) remarks() string {
 		}
 	}
 	return text
+}
+
+// wanting says what an undecided case needs.
+func wanting(n *bench.Needed) string {
+	switch {
+	case n == nil:
+		return ""
+	case n.Runs > 0:
+		return fmt.Sprintf(" What it needs first is its noise: %d runs between which nothing changed.", n.Runs)
+	}
+	return fmt.Sprintf(" Each side needs %d forks and %d samples in all.", n.Forks, n.Samples)
 }
 
 // differing says why a case is incomparable.

@@ -144,9 +144,3 @@ func positive(forks [][]float64) bool {
 	}
 	return true
 }
-
-// pooled is the median of the samples of all forks: the score of the trial.
-func pooled(forks [][]float64) float64 { return median(slices.Concat(forks...)) }
-
-// extremes gives the least and the largest of one value or more.
-func extremes(v []float64) (low, high float64) { return slices.Min(v), slices.Max(v) }

@@ -10,42 +10,37 @@ import (
 const mostForks = 100
 
 // needed tells how many forks and samples each side should have for a verdict, supposing the
-// change and the noise stay what they are. It is nil where more of them would not help.
+// change and the noise stay what they are; and where the noise was never measured, by how
+// many runs it should be. It is nil where nothing of this would help.
 func (e evidence) needed(tests int, o Options) *bench.Needed {
 	base, head := e.pair.base, e.pair.head
-	forks := max(1, len(base.forks), len(head.forks))
-	slices := 1
-	if forks > 0 {
-		slices = max(1, (max(base.n, head.n)+forks-1)/forks)
-	}
-	switch {
-	case base.doubt("bimodal") != "" || head.doubt("bimodal") != "":
+	if !e.measured || base.doubt(bimodal) != "" || head.doubt(bimodal) != "" {
 		return nil
-	case !e.tested:
-		return e.start(forks, slices)
+	}
+	forks := max(len(base.forks), len(head.forks))
+	each := max(1, (max(base.n, head.n)+forks-1)/forks)
+	most := min(base.n, head.n)
+	switch {
+	case most < minSamples:
+		return &bench.Needed{Forks: forks, Samples: max(minSamples, forks*each)}
+	case e.known == nil:
+		forks = max(forks, goodForks)
+		return &bench.Needed{Forks: forks, Samples: forks * each, Runs: goodRuns}
 	}
 	level := o.Q / float64(max(1, tests))
 	for n := forks; n <= mostForks; n++ {
-		if e.decided(n, level, o) && separable(n*slices, level) {
-			if n == forks { // the two sides had not as many
-				n++
-			}
-			return &bench.Needed{Forks: n, Samples: n * slices}
+		if n*each > most && e.decided(n, level, o) && separable(n*each, level) {
+			return &bench.Needed{Forks: n, Samples: n * each}
 		}
 	}
 	return nil
 }
 
-// start tells what a test needs at least.
-func (e evidence) start(forks, slices int) *bench.Needed {
-	if e.pair.base.n == 0 || e.pair.head.n == 0 || !e.measured {
-		return nil
-	}
-	if e.known == nil {
-		forks = max(forks, 3)
-	}
-	return &bench.Needed{Forks: forks, Samples: max(minSamples, forks*slices)}
-}
+// What the simulations of this package show to be enough for a change of 5 %.
+const (
+	goodForks = 3
+	goodRuns  = 10
+)
 
 // decided tells whether so many forks on each side would bring a verdict.
 func (e evidence) decided(forks int, level float64, o Options) bool {
@@ -54,7 +49,7 @@ func (e evidence) decided(forks int, level float64, o Options) bool {
 	if math.Abs(e.change) > e.threshold(o) {
 		return twoSided(e.change/sd, s.df) <= level
 	}
-	return quantile(1-o.Confidence, s.df)*sd <= e.threshold(o)
+	return twoSided(e.threshold(o)/sd, s.df) <= 1-o.Confidence
 }
 
 // separable tells whether samples of n each can at all have a Mann-Whitney p as small: that

@@ -14,26 +14,72 @@ import (
 	"benchd/worker/bench"
 )
 
-// A shape is how the figures of one case vary on a real host: runs of it, their forks and
-// their slices, as logarithms about the case's median. Runs between which nothing changed.
-type shape struct {
-	name string
-	runs []runShape
-	sd   float64 // of slices within a fork
+// A source makes runs of one case that differ by chance alone: so many forks of so many
+// slices, whose samples vary by noise within a run.
+type source func(rng *rand.Rand, noise float64, forks, slices int) [][]float64
+
+// normal is a source of normal noise whose forks and runs differ so much more or less than
+// their slices do.
+func normal(forkShare, runShare float64) source {
+	return mixed(forkShare, runShare, (*rand.Rand).NormFloat64)
 }
 
-type runShape struct {
-	level float64 // median of the run
-	forks []forkShape
+// mixed is a source whose noise at all three levels is of one kind, with a variance of one.
+func mixed(forkShare, runShare float64, kind func(*rand.Rand) float64) source {
+	total := math.Sqrt(1 + forkShare*forkShare)
+	return func(rng *rand.Rand, noise float64, forks, slices int) [][]float64 {
+		noise /= total
+		run := runShare * kind(rng)
+		out := make([][]float64, forks)
+		for i := range out {
+			fork := run + forkShare*kind(rng)
+			out[i] = make([]float64, slices)
+			for k := range out[i] {
+				out[i][k] = 1000 * math.Exp(noise*(fork+kind(rng)))
+			}
+		}
+		return out
+	}
 }
 
-type forkShape struct {
-	level  float64   // median of the fork, less the run's
-	slices []float64 // less the fork's median
+// tails is noise with heavy tails: Student's t with five degrees of freedom.
+func tails(rng *rand.Rand) float64 {
+	chi := 0.0
+	for range 5 {
+		z := rng.NormFloat64()
+		chi += z * z
+	}
+	return rng.NormFloat64() / math.Sqrt(chi/5) / math.Sqrt(5.0/3)
 }
 
-// realShapes reads the series that were measured with this suite, in ten-thousandths.
-func realShapes(tb testing.TB) []shape {
+// skewed is noise that slows down: the negative of an exponential.
+func skewed(rng *rand.Rand) float64 { return 1 - rng.ExpFloat64() }
+
+// twoLevels is noise that jumps between two levels, as forks do whose memory came to lie in
+// one way or the other.
+func twoLevels(rng *rand.Rand) float64 {
+	if rng.IntN(3) > 0 {
+		return 0.7 + 0.15*rng.NormFloat64()
+	}
+	return -1.4 + 0.15*rng.NormFloat64()
+}
+
+// A series is how one case varied on a real host, in runs between which nothing changed: in
+// logarithms, about the median of its case, run or fork.
+type series struct {
+	name  string
+	runs  []float64
+	forks []fork
+	sd    float64 // of the samples of a run
+}
+
+type fork struct {
+	level  float64
+	slices []float64
+}
+
+// realSources reads the series that were measured with this suite, in ten-thousandths.
+func realSources(tb testing.TB) []source {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/series.json")
 	if err != nil {
@@ -47,58 +93,111 @@ func realShapes(tb testing.TB) []shape {
 	if err := json.Unmarshal(text, &list); err != nil {
 		tb.Fatal(err)
 	}
-	var out []shape
+	var out []source
 	for _, s := range list {
-		out = append(out, shapeOf(s.Kernel+" "+s.Params.String(), s.Runs))
+		out = append(out, seriesOf(s.Kernel+" "+s.Params.String(), s.Runs).draw)
 	}
 	return out
 }
 
-func shapeOf(name string, runs [][][]float64) shape {
-	s := shape{name: name}
-	n := 0.0
-	for _, forks := range runs {
-		r := runShape{level: medianOf(slices.Concat(forks...)) / 1e4}
-		for _, f := range forks {
-			m := medianOf(f) / 1e4
-			fork := forkShape{level: m - r.level, slices: make([]float64, len(f))}
-			for i, v := range f {
-				fork.slices[i] = v/1e4 - m
-				s.sd += fork.slices[i] * fork.slices[i]
+// seriesOf takes the measured runs apart. Levels of runs and forks were estimated from few
+// forks and slices, and vary for that alone: this part is taken out, since a run that is
+// drawn varies for it again.
+func seriesOf(name string, runs [][][]float64) series {
+	s := series{name: name}
+	within, between, n, forks := 0.0, 0.0, 0.0, 0.0
+	for _, r := range runs {
+		var levels []float64
+		for _, f := range r {
+			levels = append(levels, medianOf(f)/1e4)
+		}
+		m := meanOf(levels)
+		s.runs = append(s.runs, m)
+		for i, f := range r {
+			one := fork{level: levels[i] - m}
+			for _, v := range f {
+				d := v/1e4 - levels[i]
+				one.slices = append(one.slices, d)
+				within += d * d
 				n++
 			}
-			r.forks = append(r.forks, fork)
+			between += one.level * one.level
+			forks += 1 - 1/float64(len(r))
+			s.forks = append(s.forks, one)
 		}
-		s.runs = append(s.runs, r)
 	}
-	s.sd = math.Sqrt(s.sd / n)
+	s.sd = within / n
+	of := between / forks // variance of a fork's median
+	s.sharpen(of, float64(len(s.forks))/float64(len(runs)))
+	for _, f := range s.forks {
+		s.sd += f.level * f.level / float64(len(s.forks))
+	}
+	s.sd = math.Sqrt(s.sd)
 	return s
+}
+
+// sharpen scales levels down to what they vary by in truth.
+func (s *series) sharpen(ofForks, forksOfRun float64) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	noise := 0.0
+	const draws = 2000
+	for range draws {
+		f := s.forks[rng.IntN(len(s.forks))]
+		m := medianOf(f.blocks(rng, len(f.slices)))
+		noise += m * m / draws
+	}
+	scale := math.Sqrt(max(0, 1-noise/ofForks))
+	for i := range s.forks {
+		s.forks[i].level *= scale
+	}
+	m, of := meanOf(s.runs), 0.0
+	for _, v := range s.runs {
+		of += (v - m) * (v - m) / float64(len(s.runs)-1)
+	}
+	scale = math.Sqrt(max(0, 1-ofForks/forksOfRun/of))
+	for i := range s.runs {
+		s.runs[i] = (s.runs[i] - m) * scale
+	}
 }
 
 // block is how many neighbouring slices are drawn together, so that they stay as alike as
 // they were.
 const block = 5
 
-// draw makes a run of the shape: the level of a real run, the levels of real forks, and
-// blocks of real slices, so scaled that slices vary by noise. The run's level is left out
-// for within zero.
-func (s shape) draw(rng *rand.Rand, noise float64, forks, n int) [][]float64 {
-	scale := noise / s.sd
-	level := s.runs[rng.IntN(len(s.runs))].level
-	out := make([][]float64, forks)
-	for i := range out {
-		run := s.runs[rng.IntN(len(s.runs))]
-		fork := run.forks[rng.IntN(len(run.forks))]
-		out[i] = make([]float64, 0, n)
-		for len(out[i]) < n {
-			at := rng.IntN(len(fork.slices))
-			for k := 0; k < block && len(out[i]) < n; k++ {
-				v := fork.slices[(at+k)%len(fork.slices)]
-				out[i] = append(out[i], 1000*math.Exp(scale*(level+fork.level+v)))
-			}
+// blocks draws slices of the fork, around its end.
+func (f fork) blocks(rng *rand.Rand, n int) []float64 {
+	out := make([]float64, 0, n)
+	for len(out) < n {
+		at := rng.IntN(len(f.slices))
+		for k := 0; k < block && len(out) < n; k++ {
+			out = append(out, f.slices[(at+k)%len(f.slices)])
 		}
 	}
 	return out
+}
+
+// draw is the source of the series: real levels of runs, real levels of forks and blocks of
+// real slices. There are few runs, so their levels are spread out a little.
+func (s series) draw(rng *rand.Rand, noise float64, forks, n int) [][]float64 {
+	scale := noise / s.sd
+	run := s.runs[rng.IntN(len(s.runs))] * (0.5 + rng.Float64())
+	out := make([][]float64, forks)
+	for i := range out {
+		level := run + s.forks[rng.IntN(len(s.forks))].level
+		out[i] = s.forks[rng.IntN(len(s.forks))].blocks(rng, n)
+		for k, v := range out[i] {
+			out[i][k] = 1000 * math.Exp(scale*(level+v))
+		}
+	}
+	return out
+}
+
+func meanOf(v []float64) float64 {
+	m := 0.0
+	for _, x := range v {
+		m += x / float64(len(v))
+	}
+	return m
 }
 
 func medianOf(v []float64) float64 {

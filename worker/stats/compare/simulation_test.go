@@ -20,7 +20,7 @@ var full = flag.Bool("full", false, "simulate 1,000 reports of each kind, and no
 // A scenario is a kind of report: forty cases, each of a shape and of a noise of its own.
 type scenario struct {
 	name    string
-	shapes  []shape
+	sources []source
 	noise   func(*rand.Rand) float64
 	history int // runs between which nothing changed, before the comparison; 0 for none
 	forks   int
@@ -81,18 +81,18 @@ func (s scenario) report(rng *rand.Rand) tally {
 	base, head := make([][][]float64, cases), make([][][]float64, cases)
 	var floors []bench.NoiseFloor
 	for i := range cases {
-		shape, noise := s.shapes[rng.IntN(len(s.shapes))], s.noise(rng)
+		draw, noise := s.sources[rng.IntN(len(s.sources))], s.noise(rng)
 		var runs [][][]float64
 		for range s.history {
-			runs = append(runs, shape.draw(rng, noise, s.forks, s.slices))
+			runs = append(runs, draw(rng, noise, s.forks, s.slices))
 		}
 		if floor, ok := compare.FloorOf(runs); ok {
 			t := trialOf(i, nil2)
 			floor.Host, floor.Kernel, floor.Params, floor.Pin = "blue", t.Kernel, t.Params, "free"
 			floors = append(floors, floor)
 		}
-		base[i] = shape.draw(rng, noise, s.forks, s.slices)
-		head[i] = shape.draw(rng, noise, s.forks, s.slices)
+		base[i] = draw(rng, noise, s.forks, s.slices)
+		head[i] = draw(rng, noise, s.forks, s.slices)
 	}
 	if s.effect != 0 {
 		for _, f := range head[0] {
@@ -155,44 +155,25 @@ func (t tally) String() string {
 }
 
 func TestSimulation(t *testing.T) {
-	reports := 100
+	reports := 250
 	if *full {
 		reports = 1000
 	}
 	two := func(*rand.Rand) float64 { return 0.02 }
-	mixed := func(rng *rand.Rand) float64 { return 0.003 * math.Exp(2.8*rng.Float64()) } // 0.3 to 5 %
-	real := realShapes(t)
+	mix := func(rng *rand.Rand) float64 { return 0.003 * math.Exp(2.8*rng.Float64()) } // 0.3 to 5 %
+	measured := realSources(t)
+	kinds := []source{normal(0.5, 0.2), mixed(0.5, 0.2, tails), mixed(0.5, 0.2, skewed), mixed(0.5, 0.2, twoLevels)}
 	for _, s := range []scenario{
-		{name: "normal0, noise 2", shapes: normal(0, 0), noise: two, effect: 0.05},
-		{name: "normal.5 noise 2", shapes: normal(0.5, 0), noise: two, effect: 0.05},
-		{name: "normal.5 .3 noise 2", shapes: normal(0.5, .3), noise: two, effect: 0.05},
-		{name: "real, no history, noise 2 %", shapes: real, noise: two, effect: 0.05},
-		{name: "real, no history, mixed noise", shapes: real, noise: mixed},
+		{name: "kinds", sources: kinds, noise: two, effect: 0.05, history: 10},
+		{name: "kinds", sources: kinds, noise: two, effect: 0.05, history: 20},
+		{name: "normal .5", sources: []source{normal(0.5, 0)}, noise: two, effect: 0.05, history: 10},
+		{name: "normal .35", sources: []source{normal(0.35, 0)}, noise: two, effect: 0.05, history: 10},
+		{name: "real history", sources: measured, noise: mix, effect: 0.05, history: 4},
+		{name: "real no history", sources: measured, noise: mix, effect: 0.05},
 	} {
-		for _, history := range []int{0, 5, 10} {
+		for _, history := range []int{s.history} {
 			s.history, s.forks, s.slices = history, 3, 20
-			t.Logf("%-32s %2d %s", s.name, history, s.simulate(reports))
+			t.Logf("%-25s %2d %s", s.name, history, s.simulate(reports))
 		}
 	}
-}
-
-// normal makes a shape of normal noise, with forks and runs that differ so much more or less
-// than the slices.
-func normal(forks, runs float64) []shape {
-	rng := rand.New(rand.NewPCG(7, 7))
-	var list [][][]float64
-	for range 200 {
-		level := 1e4 * runs * rng.NormFloat64()
-		var r [][]float64
-		for range 3 {
-			f := level + 1e4*forks*rng.NormFloat64()
-			var s []float64
-			for range 20 {
-				s = append(s, f+1e4*rng.NormFloat64())
-			}
-			r = append(r, s)
-		}
-		list = append(list, r)
-	}
-	return []shape{shapeOf("normal", list)}
 }

@@ -45,6 +45,14 @@ func (s spread) times(c float64) spread { return spread{s.variance * c, s.df} }
 // shareOf is the variance of the mean of n values over the variance of one.
 func shareOf(n float64) float64 { return 1 / n }
 
+// relative turns the logarithm of a ratio into a change: 0.05 for 5 % more. Digits that are
+// an accident of the arithmetic are dropped, so that a figure is the same on every
+// processor, and what is beyond all measure stays a finite number.
+func relative(log float64) float64 {
+	const beyond = 100
+	return math.Round(math.Expm1(max(-beyond, min(beyond, log)))*1e9) / 1e9
+}
+
 // levels gives the logarithm of each fork's median sample.
 func levels(forks [][]float64) []float64 {
 	out := make([]float64, len(forks))
