@@ -44,13 +44,12 @@ func compareCells(c bench.CaseChange) []string {
 	}
 }
 
-// caseName names a case, and its host where that is not the same on both sides.
+// caseName names a case and its host, or both hosts where they are two.
 func caseName(c bench.CaseChange) string {
-	name := c.Case().Key()
 	if c.BaseHost != "" {
-		return fmt.Sprintf("%s on %s and %s", name, c.BaseHost, c.Host)
+		return fmt.Sprintf("%s on %s and %s", c.Case().Key(), c.BaseHost, c.Host)
 	}
-	return name
+	return c.Case().Key() + " on " + c.Host
 }
 
 // signed writes a part as a change in percent.

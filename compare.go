@@ -127,9 +127,9 @@ func (c compareCommand) gate(found bench.Comparison) error {
 	}
 	switch {
 	case minds(bench.Worse):
-		return exitError{exitFailed, fmt.Errorf("%d of %d cases are worse", found.Counts.Worse, len(found.Cases))}
+		return exitError{exitFailed, fmt.Errorf("worse: %d of %d cases", found.Counts.Worse, len(found.Cases))}
 	case minds(bench.Undecided), minds(bench.Incomparable):
-		return exitError{exitUndecided, fmt.Errorf("%d of %d cases are undecided and %d incomparable", found.Counts.Undecided, len(found.Cases), found.Counts.Incomparable)}
+		return exitError{exitUndecided, fmt.Errorf("undecided: %d of %d cases; incomparable: %d", found.Counts.Undecided, len(found.Cases), found.Counts.Incomparable)}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -38,6 +39,11 @@ func TestScripts(t *testing.T) {
 			}
 			e.Defer(func() { _ = taken.Close() })
 			e.Setenv("TAKEN", taken.Addr().String())
+			results, err := filepath.Abs(filepath.Join("testdata", "results"))
+			if err != nil {
+				return err
+			}
+			e.Setenv("RESULTS", results)
 			free, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				return err
@@ -45,7 +51,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("NOBODY", free.Addr().String())
 			return free.Close()
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"field": field},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"field": field, "exits": exits},
 	})
 }
 
@@ -76,6 +82,24 @@ func field(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if regexp.MustCompile(args[2]).Match(text) == neg {
 		ts.Fatalf("%s in %s is %s, pattern %s", args[1], args[0], text, args[2])
+	}
+}
+
+// exits runs benchd and checks its exit code: exits CODE ARGUMENT…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE ARGUMENT…")
+	}
+	code := 0
+	if err := ts.Exec("benchd", args[1:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("benchd: %v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, not %s", code, args[0])
 	}
 }
 

@@ -87,6 +87,21 @@ func latencyCell(l *bench.Latency, p string) string {
 	return d.String()
 }
 
+// standings tell where figures would stand among published ones that mean the same.
+func standings(b *strings.Builder, r bench.Result) {
+	tell := func(c bench.Case, s *bench.Standing) {
+		if s != nil {
+			fmt.Fprintf(b, "%s: %s\n", c.Key(), s.Text)
+		}
+	}
+	for _, t := range r.Trials {
+		tell(t.Case(), t.Standing)
+	}
+	for _, c := range r.Composites {
+		tell(bench.Case{Kernel: c.Name, Params: c.Params}, c.Standing)
+	}
+}
+
 // notes tell the errors and doubts, and what the figures are.
 func notes(r bench.Result) string {
 	var b strings.Builder
@@ -107,6 +122,7 @@ func notes(r bench.Result) string {
 			fmt.Fprintf(&b, "%s: doubtful: %s\n", t.Case().Key(), reason)
 		}
 	}
+	standings(&b, r)
 	if p := r.Spec.Plan; p.Pin != bench.PinFree || p.Awake {
 		fmt.Fprintf(&b, "Placement: pin %s, CPUs kept awake: %v.\n", p.Pin, p.Awake)
 	}
