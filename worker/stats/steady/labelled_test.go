@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"benchd/worker/bench"
@@ -19,9 +18,10 @@ var (
 
 // A kind makes labelled series: shapes without noise, in units of the noise's standard
 // deviation or of the level, whichever is more. What counts as a change is what a person
-// would see on a plot: a step of three standard deviations and 2 % at least, a slope or
-// jumps of four, a swing of five from top to bottom, jumps that come every few slices of
-// eight; four slices or a tenth of all on either side of a step.
+// would see on a plot: a step of three standard deviations and 2 % at least, a slope, a
+// swing of five from end to end, jumps to and fro of six or, when they come every few slices,
+// of eight; four slices or a tenth of all on either side of a step. Noise with memory hides more: there all
+// of it is a third more.
 type kind struct {
 	name  string
 	label bench.Steady
@@ -92,16 +92,16 @@ func kinds() []kind {
 			return ramp(level(n), place(rng, n, 0.2, 0.35), size(rng, 2*least))
 		}},
 		{"ramp late", bench.NeverSteady, func(rng *rand.Rand, n int, least float64) []float64 {
-			return ramp(level(n), place(rng, n, 0.8, 1), sign(rng)*min(0.8, size(rng, 4*least/3)))
+			return ramp(level(n), place(rng, n, 0.8, 1), sign(rng)*min(0.8, size(rng, 5*least/3)))
 		}},
 		{"drift", bench.NeverSteady, func(rng *rand.Rand, n int, least float64) []float64 {
-			return ramp(level(n), n, sign(rng)*min(0.8, size(rng, 4*least/3)))
+			return ramp(level(n), n, sign(rng)*min(0.8, size(rng, 5*least/3)))
 		}},
 		{"bistable", bench.NeverSteady, func(rng *rand.Rand, n int, least float64) []float64 {
-			return bistable(rng, n, size(rng, 4*least/3), 5+rng.Float64()*float64(n)/8)
+			return bistable(rng, n, size(rng, 2*least), 4, 5+rng.Float64()*float64(n)/8)
 		}},
 		{"flickering", bench.NeverSteady, func(rng *rand.Rand, n int, least float64) []float64 {
-			return bistable(rng, n, size(rng, 8*least/3), 1+4*rng.Float64())
+			return bistable(rng, n, size(rng, 8*least/3), 1, 1+4*rng.Float64())
 		}},
 		{"cyclic", bench.NeverSteady, func(rng *rand.Rand, n int, least float64) []float64 {
 			v, half := level(n), size(rng, 5*least/6)
@@ -116,19 +116,20 @@ func kinds() []kind {
 }
 
 // bistable jumps between two levels to the end, staying on each for some slices: at least
-// four times in all, and once at least in the last quarter.
-func bistable(rng *rand.Rand, n int, down, stay float64) []float64 {
+// four times in all, and once at least in the last quarter, a quarter of them on either.
+func bistable(rng *rand.Rand, n int, down float64, shortest int, stay float64) []float64 {
 	for {
-		v, low, jumps, last := level(n), rng.IntN(2) == 1, 0, 0
+		v, low, jumps, last, lows := level(n), rng.IntN(2) == 1, 0, 0, 0
 		for i := range v {
-			if i > 0 && rng.Float64() < 1/stay {
+			if i-last >= shortest && rng.Float64() < 1/(1+stay-float64(shortest)) {
 				low, jumps, last = !low, jumps+1, i
 			}
 			if low {
 				v[i] -= min(0.8, down)
+				lows++
 			}
 		}
-		if jumps >= 4 && last >= 3*n/4 {
+		if jumps >= 4 && last >= 3*n/4 && min(lows, n-lows) >= n/4 {
 			return v
 		}
 	}
@@ -136,8 +137,9 @@ func bistable(rng *rand.Rand, n int, down, stay float64) []float64 {
 
 // A hiss is a kind of noise of standard deviation 1.
 type hiss struct {
-	name string
-	draw func(rng *rand.Rand, n int) []float64
+	name  string
+	hides float64 // how much larger a change must be to be seen
+	draw  func(rng *rand.Rand, n int) []float64
 }
 
 func independent(one func(rng *rand.Rand) float64) func(rng *rand.Rand, n int) []float64 {
@@ -153,8 +155,8 @@ func independent(one func(rng *rand.Rand) float64) func(rng *rand.Rand, n int) [
 func hisses() []hiss {
 	normal := func(rng *rand.Rand) float64 { return rng.NormFloat64() }
 	return []hiss{
-		{"normal", independent(normal)},
-		{"heavy tails", independent(func(rng *rand.Rand) float64 { // Student's t, 4 degrees
+		{"normal", 1, independent(normal)},
+		{"heavy tails", 1, independent(func(rng *rand.Rand) float64 { // Student's t, 4 degrees
 			chi := 0.0
 			for range 4 {
 				x := rng.NormFloat64()
@@ -162,8 +164,8 @@ func hisses() []hiss {
 			}
 			return rng.NormFloat64() / math.Sqrt(chi/2)
 		})},
-		{"skewed", independent(func(rng *rand.Rand) float64 { return (1 - math.Exp(rng.NormFloat64()/2)) / 0.6 })},
-		{"AR(1)", func(rng *rand.Rand, n int) []float64 { // each like the one before by 0.4
+		{"skewed", 1, independent(func(rng *rand.Rand) float64 { return (1 - math.Exp(rng.NormFloat64()/2)) / 0.6 })},
+		{"AR(1)", 1.33, func(rng *rand.Rand, n int) []float64 { // each like the one before by 0.4
 			v := independent(normal)(rng, n)
 			for i := 1; i < n; i++ {
 				v[i] = 0.4*v[i-1] + math.Sqrt(1-0.16)*v[i]
@@ -191,7 +193,7 @@ func TestLabelled(t *testing.T) {
 				for _, noise := range []float64{0.002, 0.01, 0.02, 0.05} {
 					rng := rand.New(rand.NewPCG(uint64(n), math.Float64bits(noise)^uint64(len(k.name)*100+len(h.name))))
 					for range seeds {
-						v, err := k.shape(rng, n, max(3*noise, 0.02)), h.draw(rng, n)
+						v, err := k.shape(rng, n, h.hides*max(3*noise, 0.02)), h.draw(rng, n)
 						for i := range v {
 							v[i] = 1000 * (v[i] + noise*err[i])
 						}
@@ -221,5 +223,4 @@ func TestLabelled(t *testing.T) {
 	if float64(right) < 0.95*float64(all) {
 		t.Errorf("only %.2f %% were classed as labelled", 100*float64(right)/float64(all))
 	}
-	_ = strings.TrimSpace
 }

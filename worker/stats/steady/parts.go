@@ -12,14 +12,16 @@ const (
 	spreads    = 1.6  // levels closer than this many standard deviations of the noise are one
 	chances    = 3.6  // levels closer than this many standard errors of their difference are one
 	shortest   = 3    // slices of a segment, at least
-	penalty    = 3.5  // of a change, times ln(n); 3 is the BIC's for a mean, a variance and a place
+	penalty    = 3.0  // of a change, times ln(n); 3 is the BIC's for a mean, a variance and a place
+	dearest    = 1.3  // times the penalty, at most, for noise with memory
 	window     = 7    // slices around a sample that tell whether it is a spike
 	spike      = 4.0  // standard deviations of the noise beyond which a sample is a spike
 	mostSpikes = 0.1  // part of the samples that can be spikes
 	finest     = 1e-3 // noise below this part of the level is taken for it
 	maxMemory  = 0.6  // the most that a sample is taken to resemble the one before
 
-	sigma = 1.4826 // standard deviations in the median distance of normal noise
+	lowerSteps = 0.5586 // mean of the smaller four fifths of the steps, over their standard deviation
+	sigma      = 1.4826 // standard deviations in the median distance of normal noise
 )
 
 // A part is a segment of the series with one level.
@@ -35,6 +37,7 @@ type noise struct {
 	// memory is how much a sample resembles the one before, 0 to maxMemory: the lag-one
 	// correlation, taken from the steps between neighbours so that a few jumps do not count.
 	memory float64
+	spread float64 // standard deviation, from the same steps
 }
 
 // longer is the factor by which memory makes the variance of a mean larger.
@@ -49,6 +52,7 @@ func noiseOf(samples []float64) noise {
 		ratio := two / one
 		n.memory = min(max(ratio*ratio-1, 0), maxMemory)
 	}
+	n.spread = one / lowerSteps / math.Sqrt(2*(1-n.memory))
 	return n
 }
 
@@ -93,7 +97,7 @@ func clip(samples []float64) []float64 {
 // cut cuts the series where its mean or variance changes. Memory makes chance runs longer,
 // and a change dearer.
 func cut(samples []float64, n noise) []int {
-	price := penalty * math.Log(float64(len(samples))) * n.longer()
+	price := penalty * math.Log(float64(len(samples))) * min(n.longer(), dearest)
 	floor := finest * n.level
 	return PELT(samples, price, shortest, floor*floor)
 }
@@ -110,11 +114,49 @@ func join(samples []float64, changes []int, n noise) []part {
 				most, least = i, d
 			}
 		}
-		if most == 0 {
+		switch {
+		case most == 0 && len(parts) > 1:
 			return parts
+		case most == 0:
+			return widest(samples, changes, n)
 		}
 		bounds = slices.Delete(bounds, most, most+1)
 	}
+}
+
+// widest cuts at the change with the widest step, if one is wide enough: small steps that
+// were joined one after another may hide a large one.
+func widest(samples []float64, changes []int, n noise) []part {
+	best, most := partsOf(samples, []int{0, len(samples)}), 1.0
+	for _, at := range changes {
+		parts := partsOf(samples, []int{0, at, len(samples)})
+		if d := distance(parts[0], parts[1], n); d >= most {
+			best, most = parts, d
+		}
+	}
+	return best
+}
+
+// within is the memory that is left around the levels of the segments, which a ramp or a
+// swing does not feign. A mean of few samples draws them to it, for which 1/n is added.
+func (n noise) within(samples []float64, changes []int) noise {
+	along, all, lost, from := 0.0, 0.0, 0.0, 0
+	for _, to := range append(slices.Clone(changes), len(samples)) {
+		v := samples[from:to]
+		level := mean(v)
+		for i, x := range v {
+			all += (x - level) * (x - level)
+			if i > 0 {
+				along += (x - level) * (v[i-1] - level)
+			}
+		}
+		lost++
+		from = to
+	}
+	if all > 0 {
+		n.memory = min(n.memory, max(0, along/all+lost/float64(len(samples))))
+	}
+	return n
 }
 
 func partsOf(samples []float64, bounds []int) []part {
@@ -139,6 +181,7 @@ func partsOf(samples []float64, bounds []int) []part {
 func distance(a, b part, n noise) float64 {
 	na, nb := float64(a.to-a.from), float64(b.to-b.from)
 	variance := (na*a.spread*a.spread + nb*b.spread*b.spread) / (na + nb)
+	variance = min(variance, n.spread*n.spread) // a ramp is not noise
 	chance := chances * math.Sqrt(variance*n.longer()*(1/na+1/nb))
 	least := max(band*min(math.Abs(a.level), math.Abs(b.level)), spreads*math.Sqrt(variance), chance)
 	if least == 0 {

@@ -45,7 +45,9 @@ func Classify(samples []float64) Series {
 	}
 	clipped := clip(samples)
 	noise := noiseOf(clipped)
-	parts := join(clipped, cut(clipped, noise), noise)
+	changes := cut(clipped, noise)
+	noise = noise.within(clipped, changes)
+	parts := join(clipped, changes, noise)
 	s := Series{}
 	for _, p := range parts[1:] {
 		s.Changes = append(s.Changes, p.from)

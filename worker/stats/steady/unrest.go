@@ -28,7 +28,7 @@ func unrest(samples, clipped []float64, parts []part, n noise) string {
 	for _, sentence := range []string{
 		drift(clipped, parts, n), drift(clipped[from:], last, n),
 		swing(clipped, parts, n), swing(clipped[from:], last, n),
-		jumps(samples[from:]),
+		jumps(samples[from:]), jumps(smooth(samples[from:])),
 	} {
 		if sentence != "" {
 			return sentence
@@ -139,6 +139,16 @@ func jumps(samples []float64) string {
 		return ""
 	}
 	return fmt.Sprintf("the samples jump %d times between %.4g and %.4g", crossings, m.Low, m.High)
+}
+
+// smooth takes the median of each three neighbours, in which levels that last for some slices
+// stand out from the noise.
+func smooth(samples []float64) []float64 {
+	out := make([]float64, 0, len(samples))
+	for i := 1; i+1 < len(samples); i++ {
+		out = append(out, median(samples[i-1:i+2]))
+	}
+	return out
 }
 
 func mean(v []float64) float64 {
