@@ -233,7 +233,9 @@ func TestSpinnerGivesWay(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if part := float64(spun) / float64(elapsed); part > 0.1 {
+	// Against an ordinary process it is 3 in 1000, against one of the least niceness 1 in 6; a
+	// thread of ordinary priority would take half.
+	if part := float64(spun) / float64(elapsed); part > 0.25 {
 		t.Errorf("the spinner took %.0f %% of a CPU on which a process had work, want next to nothing", 100*part)
 	}
 }
