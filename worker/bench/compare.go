@@ -184,7 +184,7 @@ type NoiseFloor struct {
 	Params kernels.Params `json:"params" swaggertype:"object"`
 	Pin    string         `json:"pin"` // the noise is that of this placement
 	Awake  bool           `json:"awake"`
-	Value  float64        `json:"value" example:"0.018"` // relative: two runs of as many forks differ by more once in a hundred
+	Value  float64        `json:"value" example:"0.018"` // relative: two runs of as many forks differ by more at most once in a hundred
 	Runs   int            `json:"runs"`                  // repeats behind it
 	Pairs  int            `json:"pairs"`                 // of them that can be compared
 	Forks  float64        `json:"forks"`                 // of a run, harmonic mean

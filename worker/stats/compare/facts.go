@@ -61,15 +61,13 @@ func facts(f bench.Facts) []bench.Difference {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		out[i] = bench.Difference{Fact: name, Base: unknownFact}
 		field := v.Field(i)
+		if field.IsZero() {
+			continue
+		}
 		if field.Kind() == reflect.Pointer {
-			if field.IsNil() {
-				continue
-			}
 			field = field.Elem()
 		}
-		if text := fmt.Sprint(field.Interface()); text != "" {
-			out[i].Base = text
-		}
+		out[i].Base = fmt.Sprint(field.Interface())
 	}
 	return out
 }

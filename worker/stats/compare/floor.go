@@ -53,7 +53,7 @@ func FloorOf(runs [][][]float64) (bench.NoiseFloor, bool) {
 	floor.RunSD = math.Sqrt(max(0, h.figures.variance-h.forks.variance*h.share))
 	v := h.figure(floor.Forks, prior{}).times(2)
 	floor.Value = relative(quantile(1-floorLevel, v.df) * math.Sqrt(v.variance))
-	floor.Source = fmt.Sprintf("%d runs between which nothing changed: two of them differ by more than %s once in a hundred; the largest difference seen is %s",
+	floor.Source = fmt.Sprintf("%d runs between which nothing changed: two of them differ by more than %s at most once in a hundred; the largest difference seen is %s",
 		floor.Runs, percent(floor.Value), percent(floor.Largest))
 	return floor, true
 }

@@ -34,9 +34,13 @@ func (e evidence) judge(c *bench.CaseChange, adjusted float64, tests int, o Opti
 		c.P, c.AdjustedP, c.MannWhitney = &e.p, &adjusted, &e.whitney
 		c.Threshold = relativeOf(e.threshold(o))
 	}
-	c.Verdict, c.Reason = e.verdict(*c, adjusted, o)
+	if reason, stopped := e.stopped(); stopped {
+		c.Verdict, c.Reason = bench.Undecided, reason
+	} else {
+		c.Verdict, c.Reason = e.verdict(*c, adjusted, o)
+	}
 	if c.Verdict == bench.Undecided {
-		c.Needed = e.needed(tests, o)
+		c.Needed = e.needed(tests, adjusted, o)
 	}
 	c.Reason += wanting(c.Needed) + e.remarks()
 }
@@ -51,16 +55,21 @@ func (e evidence) threshold(o Options) float64 {
 	return max(math.Log1p(o.MinEffect), e.floor)
 }
 
-// verdict decides, and says why in a sentence.
-func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (bench.Verdict, string) {
+// stopped tells why there can be no verdict, whatever the change is.
+func (e evidence) stopped() (string, bool) {
 	if !e.tested {
-		return bench.Undecided, e.untested()
+		return e.untested(), true
 	}
 	for _, s := range []side{e.pair.base, e.pair.head} {
 		if doubt := s.doubt(bimodal); doubt != "" {
-			return bench.Undecided, fmt.Sprintf("The samples of the %s have two levels, and its median may be of either: %s.", e.name(s), doubt)
+			return fmt.Sprintf("The samples of the %s have two levels, and its median may be of either: %s.", e.name(s), doubt), true
 		}
 	}
+	return "", false
+}
+
+// verdict decides, and says why in a sentence.
+func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (bench.Verdict, string) {
 	large := math.Abs(e.change) > e.threshold(o)
 	switch {
 	case large && adjusted <= o.Q:
@@ -134,7 +143,7 @@ func (e evidence) source(o Options) string {
 	case math.Log1p(o.MinEffect) >= e.floor:
 		return "the effect asked for"
 	case e.known == nil:
-		return "which stands in for the noise, that was never measured here"
+		return "which stands in for the noise, since it was never measured here"
 	}
 	return "the noise of this case on this host"
 }
@@ -207,13 +216,13 @@ func signed(v float64) string {
 }
 
 func decimals(v float64) int {
-	if math.Abs(v) < 0.001 {
-		return 3
-	}
-	if math.Abs(v) < 0.1 {
+	switch v = math.Abs(v); {
+	case v == 0 || v >= 0.1:
+		return 1
+	case v >= 0.001:
 		return 2
 	}
-	return 1
+	return 3
 }
 
 // short writes a probability.

@@ -9,12 +9,14 @@ import (
 // mostForks is where the search for enough forks ends: a plan may ask for no more.
 const mostForks = 100
 
-// needed tells how many forks and samples each side should have for a verdict, supposing the
-// change and the noise stay what they are; and where the noise was never measured, by how
-// many runs it should be. It is nil where nothing of this would help.
-func (e evidence) needed(tests int, o Options) *bench.Needed {
+// needed tells how many forks and samples each side of an undecided case should have,
+// supposing the change and the noise stay what they are; and where the noise was never
+// measured, by how many runs it should be. It is nil where nothing of this would help, as
+// when the samples have two levels or the host was disturbed.
+func (e evidence) needed(tests int, adjusted float64, o Options) *bench.Needed {
 	base, head := e.pair.base, e.pair.head
-	if !e.measured || base.doubt(bimodal) != "" || head.doubt(bimodal) != "" {
+	disturbed := e.tested && adjusted <= o.Q && math.Abs(e.change) > e.threshold(o)
+	if !e.measured || disturbed || base.doubt(bimodal) != "" || head.doubt(bimodal) != "" {
 		return nil
 	}
 	forks := max(len(base.forks), len(head.forks))

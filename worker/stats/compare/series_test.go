@@ -211,7 +211,7 @@ func resultOf(id string, cases [][][]float64) bench.Result {
 	r := bench.Result{
 		ID: id, State: bench.Succeeded, Created: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC),
 		Hosts: map[string]bench.HostSnapshot{"blue": {}},
-		Spec:  bench.Spec{Plan: bench.DefaultPlan()},
+		Spec:  bench.Spec{Plan: bench.Plan{Slice: bench.Duration(500 * time.Millisecond)}},
 	}
 	for i, forks := range cases {
 		r.Trials = append(r.Trials, trialOf(i, forks))
@@ -220,7 +220,10 @@ func resultOf(id string, cases [][][]float64) bench.Result {
 }
 
 func trialOf(number int, forks [][]float64) bench.TrialResult {
-	v := medianOf(slices.Concat(forks...))
+	v := 0.0
+	if all := slices.Concat(forks...); len(all) > 0 {
+		v = medianOf(all)
+	}
 	t := bench.TrialResult{
 		ID: strconv.Itoa(number), Host: "blue", Kernel: "made.up", Params: kernels.Params{"n": strconv.Itoa(number)},
 		Repeat: 1, State: bench.Succeeded, Placement: bench.Placement{Pin: "free"},

@@ -7,19 +7,17 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Up to these sizes of both samples the exact distribution of U is worked out. Beyond, it
-// takes milliseconds a case, and the normal approximation is as good as the same.
-const (
-	exactSize     = 20
-	exactTiedSize = 10
-)
+// exactSize is the size of both samples up to which the exact distribution of U is worked
+// out. Beyond, it takes milliseconds a case, and the normal approximation is as good. With
+// equal values among them that approximation, corrected for ties, serves for all sizes: the
+// exact one of the library then depends on which sample comes first.
+const exactSize = 20
 
 // mannWhitney is the two-sided p-value of the Mann-Whitney U test for two samples, each of
 // at least one value. Samples that are all equal do not differ.
 func mannWhitney(a, b []float64) float64 {
 	u, ties := ranks(a, b)
-	tied := len(ties) > 0
-	if largest := max(len(a), len(b)); largest <= exactTiedSize || !tied && largest <= exactSize {
+	if len(ties) == 0 && max(len(a), len(b)) <= exactSize {
 		r, err := stats.MannWhitneyUTest(a, b, stats.LocationDiffers)
 		if err != nil {
 			return 1
