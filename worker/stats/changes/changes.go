@@ -1,13 +1,24 @@
 // Package changes finds the points of a history of figures where their level changed, in
 // such a way that what was once found stays as it was when points are added.
 //
-// The package is pure.
+// A history is looked at anew after each of its points, as if the rest were not known yet.
+// A look sees a bounded window up to the newest point, beginning at the last change that is
+// certain, and cuts it as Otava does (Fleming et al., Hunter: Using Change Point Detection
+// to Hunt for Performance Regressions, ICPE 2023): by the energy of Matteson and James (A
+// Nonparametric Approach for Multiple Change Point Analysis, JASA 109, 2014), Student's
+// t-test in place of permutations, and a merge of the weakest points. A change that is found
+// with enough points after it is certain from then on. The package is pure.
 package changes
+
+import (
+	"math"
+	"slices"
+)
 
 // A Change is a point of a history from which on the values are on another level.
 type Change struct {
 	Index         int     // the first value on the new level
-	Before, After float64 // medians of the values on either side, when the change was found
+	Before, After float64 // medians of the values on either side in the window it was found in
 	Change        float64 // After relative to Before, less one; 0 when Before is 0
 	P             float64 // of the t-test of the two sides
 	// Confirmed tells that enough values followed: the change stays as it is whatever values
@@ -17,12 +28,145 @@ type Change struct {
 
 // Options say when a change is one. The zero value takes the defaults.
 type Options struct {
-	Window    int     // values looked at, at most, up to the newest; 60 when 0
+	Window    int     // values of one look, at most; 60 when 0
 	Confirm   int     // values that must follow a change before it is confirmed; 8 when 0
-	MaxP      float64 // a change's P is below it; 0.0001 when 0
-	MinEffect float64 // a change is larger than it, relative
+	MaxP      float64 // a change's P is below it; DefaultMaxP when 0
+	MinEffect float64 // a change is at least so large, relative
 }
 
+// DefaultMaxP is the largest P of a change. It is far below Otava's 0.001, since a history
+// of some hundred points is looked at some hundred times, each time for the place that looks
+// most like a change: with it, fewer than 5 % of histories of 200 points of noise have one.
+const DefaultMaxP = 1e-6
+
+const (
+	defaultWindow  = 60
+	defaultConfirm = 8
+	// shortest is the least number of values on either side of a change: fewer have no
+	// spread of their own.
+	shortest = 4
+	// weak is how much larger than MaxP the P of a point may be while the window is cut: a
+	// weak point may hide two strong ones, and goes in the merge if it does not.
+	weak = 10
+)
+
 // Find gives the changes of a history, ascending. The confirmed ones of a history are the
-// first of those of any longer history that begins with it.
-func Find(values []float64, o Options) []Change { return nil }
+// first of those of any longer history that begins with it. Values that are not finite are
+// passed over.
+func Find(values []float64, o Options) []Change {
+	o = o.filled()
+	kept, index := finite(values)
+	var certain, open []Change
+	start := 0
+	for n := 1; n <= len(kept); n++ {
+		from := max(start, n-o.Window)
+		open = look(kept[from:n], from, o)
+		if len(open) > 0 && n-open[0].Index >= o.Confirm {
+			first := open[0]
+			first.Confirmed = true
+			certain, open = append(certain, first), open[1:]
+			start = first.Index
+		}
+	}
+	all := append(certain, open...)
+	for i := range all {
+		all[i].Index = index[all[i].Index]
+	}
+	return all
+}
+
+func (o Options) filled() Options {
+	if o.Window == 0 {
+		o.Window = defaultWindow
+	}
+	if o.Confirm == 0 {
+		o.Confirm = defaultConfirm
+	}
+	if o.MaxP == 0 {
+		o.MaxP = DefaultMaxP
+	}
+	o.Confirm = max(o.Confirm, shortest)
+	o.Window = max(o.Window, 2*o.Confirm)
+	return o
+}
+
+// finite gives the finite values and where each stood.
+func finite(values []float64) (kept []float64, index []int) {
+	for i, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			kept, index = append(kept, v), append(index, i)
+		}
+	}
+	return kept, index
+}
+
+// look finds the changes of one window whose first value has the given index.
+func look(values []float64, offset int, o Options) []Change {
+	points := split(values, 0, o.MaxP*weak, nil)
+	slices.Sort(points)
+	points = merge(values, points, o)
+	var out []Change
+	for i, at := range points {
+		before, after := sides(values, points, i)
+		c := Change{Index: offset + at, Before: median(before), After: median(after), P: tTest(before, after)}
+		c.Change = relative(c.Before, c.After)
+		out = append(out, c)
+	}
+	return out
+}
+
+// split adds the points at which a part of the window, beginning at offset, may be cut.
+func split(values []float64, offset int, maxP float64, points []int) []int {
+	at, end := strongest(values)
+	if at == 0 || tTest(values[:at], values[at:end]) >= maxP {
+		return points
+	}
+	points = split(values[:at], offset, maxP, append(points, offset+at))
+	return split(values[at:], offset+at, maxP, points)
+}
+
+// merge drops the weakest point until each one left tells its two sides apart.
+func merge(values []float64, points []int, o Options) []int {
+	for len(points) > 0 {
+		worst, at := -1.0, 0
+		for i := range points {
+			before, after := sides(values, points, i)
+			p := tTest(before, after)
+			if math.Abs(relative(median(before), median(after))) < o.MinEffect {
+				p = 1
+			}
+			if p > worst {
+				worst, at = p, i
+			}
+		}
+		if worst < o.MaxP {
+			break
+		}
+		points = slices.Delete(points, at, at+1)
+	}
+	return points
+}
+
+// sides are the values between a point and its neighbours.
+func sides(values []float64, points []int, i int) (before, after []float64) {
+	from, to := 0, len(values)
+	if i > 0 {
+		from = points[i-1]
+	}
+	if i+1 < len(points) {
+		to = points[i+1]
+	}
+	return values[from:points[i]], values[points[i]:to]
+}
+
+func relative(before, after float64) float64 {
+	if before == 0 {
+		return 0
+	}
+	return (after - before) / math.Abs(before)
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
