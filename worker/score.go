@@ -112,7 +112,9 @@ func (a *assembly) judge() {
 	}
 	a.judgeGenerator()
 	a.judgeSteadiness()
-	if p := a.result.Precision; p != nil && !p.Met {
+	if s := a.result.Score; s.Value != nil && s.Low == nil && s.N >= stats.MinSamples {
+		a.doubt("imprecise", "%s", s.Reason)
+	} else if p := a.result.Precision; p != nil && !p.Met {
 		a.doubt("imprecise", "the target error of %.3g %% was %s", 100*p.Target, p.Reason)
 	}
 	reasons := &a.result.Validity.Reasons

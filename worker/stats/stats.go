@@ -106,13 +106,18 @@ func Replicates(interval bench.Interval, forks [][]float64, stream uint64) []flo
 	return e.replicates(stream)
 }
 
+// widest is the factor from the value to a bound beyond which bounds tell nothing: with two
+// forks that differ by a third, Student's t would put the upper one a hundred times higher than the value.
+const widest = 10
+
 // bound sets the interval, widened to hold the value, or says why there is none.
 func (f *Figure) bound(low, high float64) {
+	v := *f.Value
 	switch {
 	case f.N < MinSamples:
 		f.Reason = fmt.Sprintf("an interval needs %d samples, there are %d", MinSamples, f.N)
-	case math.IsInf(high-low, 0) || math.IsNaN(high-low):
-		f.Reason = "the forks differ so much that the value has no bounds"
+	case math.IsInf(high-low, 0) || math.IsNaN(high-low), v > 0 && (high > v*widest || low < v/widest):
+		f.Reason = "the samples differ so much that an interval would reach beyond ten times the value or below its tenth; measure more forks"
 	default:
 		f.Low, f.High = ptr(min(low, *f.Value)), ptr(max(high, *f.Value))
 	}

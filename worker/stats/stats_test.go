@@ -30,6 +30,8 @@ func TestMedian(t *testing.T) {
 		{"five samples are one too few", [][]float64{{1, 2, 3}, {4, 5}}, 3, 5, false, "needs 6 samples, there are 5"},
 		{"six samples", [][]float64{{1, 2, 3, 4, 5, 6}}, 3.5, 6, true, ""},
 		{"equal samples", [][]float64{{4, 4, 4}, {4, 4, 4}}, 4, 6, true, ""},
+		{"two forks that differ", [][]float64{{100, 101, 102}, {130, 131, 132}}, 116, 6, true, ""},
+		{"two forks that tell nothing", [][]float64{{100, 101, 102}, {200, 201, 202}}, 151, 6, false, "measure more forks"},
 		{"an empty fork among others", [][]float64{{}, {1, 2, 3, 4, 5, 6, 7}}, 4, 7, true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,7 +65,10 @@ func TestMedianProperties(t *testing.T) {
 		f := stats.Median(forks, 0.95)
 		pool := slices.Concat(forks...)
 		if f.Low == nil {
-			t.Fatalf("no bounds: %s", f.Reason)
+			if slices.Max(pool) < 2*slices.Min(pool) && len(forks) > 2 {
+				t.Fatalf("no bounds: %s", f.Reason)
+			}
+			return
 		}
 		if *f.Low > *f.Value || *f.Value > *f.High {
 			t.Fatalf("interval %v to %v does not hold the value %v", *f.Low, *f.High, *f.Value)
