@@ -44,6 +44,15 @@ func quiet(cases int) compare.Floors {
 	return compare.Index(floors)
 }
 
+// loud is noise of many tens of percent for the first case of resultOf.
+func loud() compare.Floors {
+	t := trialOf(0, nil)
+	sd := 0.1
+	return compare.Index([]bench.NoiseFloor{{
+		Host: t.Host, Kernel: t.Kernel, Params: t.Params, Pin: "free", Runs: 10, Forks: 3, MeanSD: 0.2, ForkSD: &sd, ForksDF: 20, Value: 0.8,
+	}})
+}
+
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -76,6 +85,7 @@ func TestVerdicts(t *testing.T) {
 		{"the faster side was disturbed", around(100, 0.005, 3, 20), around(130, 0.005, 3, 20), quiet(1), doubted("host_busy: other processes used 38 % of a core"), bench.Better, "The head was disturbed: other processes used 38 %", nil},
 		{"disturbed, and the same", around(100, 0.005, 3, 20), around(100, 0.005, 3, 20), quiet(1), doubted("stolen: 4 % of the time"), bench.Same, "The head was disturbed", nil},
 		{"noisier than its history", around(100, 0.005, 3, 20), around(100, 0.1, 3, 20), quiet(1), nil, bench.Undecided, "vary more than they did", nil},
+		{"noise that hides everything", around(100, 0.005, 3, 20), around(110, 0.005, 3, 20), loud(), nil, bench.Undecided, "hides changes that matter", nil},
 		{"constants", constants(7), constants(7), quiet(1), nil, bench.Same, "+0.0 %", nil},
 		{"other constants", constants(7), constants(8), quiet(1), nil, bench.Better, "no chance", nil},
 		{"other constants, no noise known", constants(7), constants(8), nil, nil, bench.Better, "no chance", nil},
@@ -165,7 +175,7 @@ func TestLuckyBase(t *testing.T) {
 		trial.Score.Better, lucky.Trials[0].Score.Better = "lower", "lower"
 		f.Host, f.Kernel, f.Params, f.Pin = trial.Host, trial.Kernel, trial.Params, "free"
 		c := compare.Results(lucky, head, compare.Index([]bench.NoiseFloor{f}), compare.DefaultOptions())
-		if got := c.Cases[0]; got.Verdict != bench.Same || *got.Change < 0.25 {
+		if got := c.Cases[0]; got.Verdict != bench.Undecided || *got.Change < 0.25 || !strings.Contains(got.Reason, "not larger than") {
 			t.Errorf("%v after a lucky 80: %s, %s", level, got.Verdict, got.Reason)
 		}
 	}

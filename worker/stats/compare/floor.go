@@ -85,7 +85,7 @@ func usable(f bench.NoiseFloor) bool {
 
 // figure is the variance of the figure of one run of so many forks,
 //
-//	(1.2 + 2/runs) · (how runs varied, and what their forks do not explain for this number)
+//	(1.1 + 1.5/runs) · (how runs varied, and what their forks do not explain for this number)
 //
 // The other cases tell, by the prior, how much more runs of this suite differ than their
 // forks explain, and no case is taken to be steadier than they: a few runs easily miss what
@@ -101,5 +101,5 @@ func (h history) figure(forks float64, p prior) spread {
 	}
 	explained := h.forks.variance * shareOf(forks)
 	v := max(seen.variance+explained-h.forks.variance*h.share, explained)
-	return spread{v, seen.df}.times(1.2 + 2/(h.figures.df+1))
+	return spread{v, seen.df}.times(1.1 + 1.5/(h.figures.df+1))
 }

@@ -15,7 +15,7 @@ import (
 
 // By hand: three runs of one fork each at e^0, e^0.01 and e^0.02 have a standard deviation
 // of 0.01. With two degrees of freedom t is 9.9248 at 99 %, and the allowance for three runs
-// 1.2 + 2/3.
+// 1.1 + 1.5/3.
 func TestFloorByHand(t *testing.T) {
 	t.Parallel()
 	var runs [][][]float64
@@ -30,7 +30,7 @@ func TestFloorByHand(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"value", f.Value, math.Expm1(9.924843 * 0.01 * math.Sqrt(2*(1.2+2.0/3)))},
+		{"value", f.Value, math.Expm1(9.924843 * 0.01 * math.Sqrt(2*(1.1+1.5/3)))},
 		{"deviation of the runs", f.MeanSD, 0.01},
 		{"beyond their forks", f.RunSD, 0.01},
 		{"largest", f.Largest, math.Expm1(0.02)},

@@ -68,6 +68,10 @@ func (e evidence) stopped() (string, bool) {
 	return "", false
 }
 
+// coarse is the logarithm of the largest noise, 10 %, below which two figures are called the
+// same: a host that makes figures jump by half shows nothing to be so.
+func coarse(o Options) float64 { return math.Log1p(max(o.MinEffect, 0.1)) }
+
 // verdict decides, and says why in a sentence.
 func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (bench.Verdict, string) {
 	large := math.Abs(e.change) > e.threshold(o)
@@ -77,6 +81,8 @@ func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (benc
 	case large:
 		return bench.Undecided, fmt.Sprintf("The change of %s is larger than %s, %s, but may be chance (adjusted p %s).",
 			signed(*c.Change), percent(*c.Threshold), e.source(o), short(adjusted))
+	case e.threshold(o) > coarse(o):
+		return bench.Undecided, fmt.Sprintf("The change of %s is not larger than %s, %s, which hides changes that matter.", signed(*c.Change), percent(*c.Threshold), e.source(o))
 	case e.half > e.threshold(o):
 		return bench.Undecided, fmt.Sprintf("The change is known only to ±%s, wider than %s, %s.", percent(relative(e.half)), percent(*c.Threshold), e.source(o))
 	}

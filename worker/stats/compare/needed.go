@@ -51,7 +51,9 @@ func (e evidence) decided(forks int, level float64, o Options) bool {
 	if math.Abs(e.change) > e.threshold(o) {
 		return twoSided(e.change/sd, s.df) <= level
 	}
-	return twoSided(e.threshold(o)/sd, s.df) <= 1-o.Confidence
+	quiet := e.known.change(forks, forks, e.prior)
+	hides := twoSided(coarse(o)/math.Sqrt(quiet.variance), quiet.df) > 1-floorLevel
+	return !hides && twoSided(min(e.threshold(o), coarse(o))/sd, s.df) <= 1-o.Confidence
 }
 
 // separable tells whether samples of n each can at all have a Mann-Whitney p as small: that

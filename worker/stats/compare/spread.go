@@ -139,5 +139,5 @@ func mean(values []float64) float64 {
 // estimate of as many degrees of freedom.
 const (
 	minBorrow = 5
-	maxBorrow = 30.0
+	maxBorrow = 60.0
 )
