@@ -17,6 +17,11 @@ func isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// leadSession gives the child a session of its own instead, which is a process group too.
+func leadSession(cmd *exec.Cmd) {
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true
+}
+
 // limitMemory bounds the private writable memory of this process, which is what Go's heap is
 // made of. Memory that is only reserved does not count (Linux 4.7 and later).
 func limitMemory(bytes int64) error {

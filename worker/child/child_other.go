@@ -2,6 +2,11 @@
 
 package child
 
+import "os/exec"
+
+// leadSession does nothing: only Linux shares out CPUs by session.
+func leadSession(*exec.Cmd) {}
+
 // limitMemory does nothing: only Linux can bound a process's private memory as Go uses it.
 func limitMemory(int64) error { return nil }
 

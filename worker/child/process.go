@@ -46,11 +46,12 @@ func (s Starter) Start(ctx context.Context, job Job, lock *Lock) (*Process, erro
 	// Its end is the caller's to ask for, by Stop or Kill, which also reap it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), s.Exe, Arg)
 	cmd.Env = append([]string{"TMPDIR=" + os.TempDir()}, s.Env...)
-	if job.Role == Spinner {
-		cmd.Env = append(cmd.Env, spinnerEnv)
-	}
 	cmd.Dir = os.TempDir()
 	isolate(cmd)
+	if job.Role == Spinner {
+		cmd.Env = append(cmd.Env, spinnerEnv)
+		leadSession(cmd)
+	}
 	lock.pass(cmd)
 	p := &Process{cmd: cmd, events: make(chan Event, 16), errout: &head{}, done: make(chan struct{})}
 	cmd.Stderr = p.errout

@@ -168,6 +168,10 @@ func TestSpinner(t *testing.T) {
 	if got := idle(t, p.PID()); !slices.Equal(got, all) {
 		t.Errorf("threads of the lowest priority are on CPU %v, want %v", got, all)
 	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/autogroup", p.PID()))
+	if err == nil && !strings.Contains(string(text), "nice 19") {
+		t.Errorf("the spinner's session has the share %s, want that of nice 19", text)
+	}
 	p.Stop(10 * time.Second)
 	if f := p.Died(); f.Message != "the child ended without an answer" {
 		t.Errorf("the spinner did not end by itself: %v", f)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -90,7 +91,15 @@ func members(set unix.CPUSetDynamic) []int {
 
 // LowerProcess gives all threads of this process the policy SCHED_IDLE; see sched(7). They
 // then run only when a CPU has nothing else to do, and so do the threads that they start.
+//
+// The policy counts among the processes of one session only where the kernel shares out the
+// CPUs by session first (autogroups). So the process leads a session of its own, whose share
+// is made the smallest there is; else it would have half of a CPU on which a process of
+// another session works.
 func LowerProcess() error {
+	if err := lowerSession(); err != nil {
+		return err
+	}
 	lowered := map[int]bool{}
 	for {
 		ids := threads()
@@ -109,6 +118,24 @@ func LowerProcess() error {
 			return nil // nobody started a thread meanwhile
 		}
 	}
+}
+
+// lowerSession makes the CPU share of this process's session the smallest, where sessions
+// have one. The kernel takes such changes ten times in a second from all users together.
+func lowerSession() error {
+	const attempts = 20
+	var err error
+	for range attempts {
+		err = os.WriteFile("/proc/self/autogroup", []byte("19"), 0)
+		switch {
+		case err == nil, errors.Is(err, os.ErrNotExist):
+			return nil
+		case !errors.Is(err, unix.EAGAIN):
+			return fmt.Errorf("lower the CPU share of the session: %w", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("lower the CPU share of the session: %w", err)
 }
 
 // threads lists the ids of this process's threads, of the first one alone when they cannot
