@@ -18,7 +18,7 @@ func Adjust(p []float64) []float64 {
 	least := 1.0
 	for k := len(p); k > 0; k-- {
 		i := order[k-1]
-		least = min(least, p[i]*float64(len(p))/float64(k))
+		least = min(least, p[i]*(float64(len(p))/float64(k)))
 		out[i] = least
 	}
 	return out

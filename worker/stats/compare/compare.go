@@ -56,7 +56,7 @@ func (o Options) Check() error {
 	if !(o.DefaultFloor >= 0 && o.DefaultFloor < 10) {
 		return bench.Errorf(bench.Invalid, "out_of_range", "the default floor must be from 0 to less than 10, not %v", o.DefaultFloor)
 	}
-	known := crossable()
+	known := Across()
 	for _, fact := range o.Across {
 		if !slices.Contains(known, fact) {
 			e := bench.Errorf(bench.Invalid, "unknown_fact", "there is no fact %q to compare across; there are %s", fact, strings.Join(known, ", "))

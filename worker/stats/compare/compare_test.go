@@ -356,7 +356,7 @@ func TestNeeded(t *testing.T) {
 		for range cases {
 			base, head = append(base, levels(100, forks)), append(head, levels(100, forks))
 		}
-		head[0] = levels(92, forks)
+		head[0] = levels(92.5, forks)
 		return compare.Results(resultOf("a", base), resultOf("b", head), noise, compare.DefaultOptions()).Cases[0]
 	}
 	short := report(2)

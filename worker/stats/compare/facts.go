@@ -44,15 +44,6 @@ func (p pair) differences(base, head bench.Result, o Options) []bench.Difference
 	return out
 }
 
-// crossable lists what a comparison can be asked to go across.
-func crossable() []string {
-	known := []string{AcrossHost, "placement.pin", "placement.awake", "plan.slice", "plan.warmup"}
-	for _, f := range facts(bench.Facts{}) {
-		known = append(known, f.Fact)
-	}
-	return known
-}
-
 // facts lists the facts of a host by their names in JSON, the value as Base.
 func facts(f bench.Facts) []bench.Difference {
 	v := reflect.ValueOf(f)
