@@ -85,7 +85,7 @@ func field(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// exits runs benchd and checks its exit code: exits CODE ARGUMENT…
+// exits runs benchd with the arguments after the first, which is the exit code expected.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE ARGUMENT…")

@@ -90,8 +90,8 @@ func (s *Server) noiseOf(ctx context.Context, base, head bench.Result) (compare.
 			}
 			seen[placedKey(t)] = true
 			key := store.PastKey{
-				Host: t.Host, Case: t.Case(), Pin: t.Placement.Pin, Awake: t.Placement.Awake, Unit: t.Score.Unit,
-				Fingerprint: r.Hosts[t.Host].Fingerprint, Except: []string{base.ID, head.ID},
+				Host: t.Host, Case: t.Case(), Pin: t.Placement.Pin, Awake: t.Placement.Awake,
+				Metric: t.Score.Metric, Unit: t.Score.Unit, Better: t.Score.Better, Fingerprint: r.Hosts[t.Host].Fingerprint, Except: []string{base.ID, head.ID},
 			}
 			n, _, err := s.noise(ctx, key)
 			if err != nil {

@@ -51,6 +51,35 @@ func FuzzPostRun(f *testing.F) {
 	})
 }
 
+// FuzzFigures asks for comparisons, histories, boards and published figures with arbitrary
+// queries: the answer is JSON or a problem of the client's making.
+func FuzzFigures(f *testing.F) {
+	for _, q := range []string{
+		"", "kernel=scimark&host=blue&param.size=small&limit=1", "label.a=b&label=a%3Db&since=2026-01-02T03:04:05Z", "param.size=1KB&param.%00=%ff",
+		"base=a&head=b&min_effect=2%25&q=5%25&confidence=.99&across=host", "table=scimark-small&text=a+b", "min_effect=1e-400", "param.=&.=", "a;b", "%",
+	} {
+		for path := range figurePaths() {
+			f.Add(path, q)
+		}
+	}
+	s := start(f)
+	f.Fuzz(func(t *testing.T, path int, q string) {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, figurePaths()[uint(path)%uint(len(figurePaths()))], nil)
+		r.URL.RawQuery = q
+		s.server.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			refused(t, w)
+		} else if !json.Valid(w.Body.Bytes()) {
+			t.Fatalf("no JSON: %s", w.Body)
+		}
+	})
+}
+
+func figurePaths() []string {
+	return []string{"/v1/compare", "/v1/history", "/v1/leaderboard", "/v1/references"}
+}
+
 // postDirectly posts without a connection between, since fuzzing posts a lot.
 func (s *service) postDirectly(body []byte) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()

@@ -92,7 +92,8 @@ func (s *Server) follow(ctx context.Context, b bench.Series, since time.Time, li
 	}
 	var err error
 	b.Noise, b.Reason, err = s.noise(ctx, store.PastKey{
-		Host: b.Host, Case: b.Case(), Pin: b.Pin, Awake: b.Awake, Unit: b.Unit, Fingerprint: points[len(points)-1].Fingerprint,
+		Host: b.Host, Case: b.Case(), Pin: b.Pin, Awake: b.Awake,
+		Metric: b.Metric, Unit: b.Unit, Better: b.Better, Fingerprint: points[len(points)-1].Fingerprint,
 	})
 	return b, err
 }

@@ -75,7 +75,10 @@ func TestRequests(t *testing.T) {
 			})
 			return err
 		}},
-		{"GET /v1/leaderboard", func() error { _, err := c.Leaderboard(ctx, client.SeriesFilter{Labels: map[string]string{"a": "b"}}); return err }},
+		{"GET /v1/leaderboard", func() error {
+			_, err := c.Leaderboard(ctx, client.SeriesFilter{Labels: map[string]string{"a": "b"}})
+			return err
+		}},
 		{"GET /v1/references?kernel=scimark", func() error { _, err := c.References(ctx, "scimark"); return err }},
 		{"GET /v1/kernels", func() error { _, err := c.Kernels(ctx); return err }},
 		{"GET /v1/suites", func() error { _, err := c.Suites(ctx); return err }},

@@ -131,7 +131,11 @@ func BenchmarkRecord(b *testing.B) {
 		if err := s.RecordStarted(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
-		r.Result = &bench.TrialResult{State: bench.Succeeded}
+		value := 100 + float64(i%7)
+		r.Result = &bench.TrialResult{
+			State: bench.Succeeded, Validity: bench.Validity{Valid: true}, Forks: []bench.Fork{{Samples: []float64{100, 101, 102}}},
+			Score: &bench.Score{Metric: "throughput", Unit: "op/s", Better: "higher", Value: &value},
+		}
 		if ok, err := s.RecordFinished(b.Context(), r); err != nil || !ok {
 			b.Fatal(ok, err)
 		}
@@ -212,5 +216,41 @@ func lastPage(b *testing.B, s *seeded, f store.Filter) string {
 			return full
 		}
 		f.Cursor = next
+	}
+}
+
+// BenchmarkPast looks for scores among some ten thousand of each case: a history, the best of
+// each case, and what the noise of one case is told by.
+func BenchmarkPast(b *testing.B) {
+	s := full(b)
+	small := bench.Case{Kernel: "scimark.fft", Params: kernels.Params{"size": "small"}}
+	for _, row := range []struct {
+		name string
+		ask  func(context.Context) (int, error)
+	}{
+		{"history", func(ctx context.Context) (int, error) {
+			list, _, err := s.History(ctx, store.SeriesFilter{Kernel: "scimark.fft", Host: "blue", Params: small.Params, Limit: 50})
+			return len(list), err
+		}},
+		{"history of a rare label", func(ctx context.Context) (int, error) {
+			list, _, err := s.History(ctx, store.SeriesFilter{Host: "green", Labels: map[string]string{"release": "yes"}, Limit: 50})
+			return len(list), err
+		}},
+		{"leaders", func(ctx context.Context) (int, error) {
+			list, _, err := s.Leaders(ctx, store.SeriesFilter{Kernel: "scimark.fft", Limit: 50})
+			return len(list), err
+		}},
+		{"noise", func(ctx context.Context) (int, error) {
+			list, _, err := s.Past(ctx, store.PastKey{Host: "blue", Case: small, Metric: "throughput", Unit: "Mflop/s", Better: "higher", Fingerprint: "f"})
+			return len(list), err
+		}},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			for range b.N {
+				if n, err := row.ask(b.Context()); err != nil || n == 0 {
+					b.Fatal(n, err)
+				}
+			}
+		})
 	}
 }

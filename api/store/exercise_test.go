@@ -42,6 +42,7 @@ func exercise(t *testing.T, s *store.Store) {
 	check(err)
 	value := 1.0
 	report.Result = &bench.TrialResult{State: bench.Succeeded, Score: &bench.Score{Value: &value}}
+
 	_, err = s.RecordFinished(ctx, report)
 	check(err)
 	_, err = s.CancelRun(ctx, run.ID, bench.CancelAsked)
@@ -56,13 +57,13 @@ func exercise(t *testing.T, s *store.Store) {
 	check(err)
 	_, _, err = s.Counts(ctx)
 	check(err)
-	_, _, err = s.History(ctx, store.SeriesFilter{Kernel: "soap", Host: "blue", Labels: map[string]string{"branch": "main"}, Limit: 9})
+	_, _, err = s.History(ctx, store.SeriesFilter{Kernel: "soap", Host: "blue", Labels: map[string]string{"branch": "main", "commit": "abc123"}, Limit: 9})
 	check(err)
 	for _, host := range []string{"", "blue"} {
 		_, _, err = s.Leaders(ctx, store.SeriesFilter{Host: host, Limit: 9})
 		check(err)
 	}
-	_, _, err = s.Past(ctx, store.PastKey{Host: "blue", Except: []string{"a", "b"}})
+	_, _, err = s.Past(ctx, store.PastKey{Host: "blue", Case: run.Trials[0].Case(), Except: []string{"a", "b"}})
 	check(err)
 	check(s.SetEpoch(ctx, "epoch"))
 	_, err = s.Epoch(ctx)

@@ -40,9 +40,13 @@ func (s *Store) History(ctx context.Context, f SeriesFilter) (series []bench.Ser
 		if err != nil {
 			return err
 		}
+		labels, err := t.pointFilter(f.Labels)
+		if err != nil {
+			return err
+		}
 		for _, k := range keys {
 			b := k.Series
-			if err := t.addPoints(&b, k.id, f.Labels); err != nil {
+			if err := t.addPoints(&b, k.id, labels); err != nil {
 				return err
 			}
 			if len(b.Points) == 0 {
@@ -123,25 +127,68 @@ func scanPoint(scan func(...any) error) (p bench.Point, err error) {
 }
 
 // addPoints reads the newest points of a series, from the same first one on for a while.
-func (t *tx) addPoints(b *bench.Series, id int64, labels map[string]string) error {
-	where := " WHERE s.series = ?"
-	args := []any{id}
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		where += " AND EXISTS (SELECT 1 FROM tags e WHERE e.kind = ? AND e.value = ? AND e.run = s.run)"
-		args = append(args, tagLabel+name, labels[name])
-	}
-	if err := t.row("SELECT count(*) FROM scores s"+where, args...).Scan(&b.Total); err != nil {
+func (t *tx) addPoints(b *bench.Series, id int64, p pointFilter) error {
+	query, args := p.query("count(*)", "", id)
+	if err := t.row(query, args...).Scan(&b.Total); err != nil {
 		return err
 	}
 	first := max(0, b.Total-windowMost+windowStep-1) / windowStep * windowStep
-	query := "SELECT " + pointColumns + " FROM scores s JOIN runs r ON r.seq = s.run" + where + " ORDER BY s.finished DESC, s.run DESC, s.ordinal DESC LIMIT ?"
-	err := t.each(query, append(args, b.Total-first), func(r *sql.Rows) error {
+	query, _ = p.query(pointColumns, " JOIN runs r ON r.seq = s.run", id)
+	err := t.each(query+" ORDER BY s.finished DESC, s.run DESC, s.ordinal DESC LIMIT ?", append(args, b.Total-first), func(r *sql.Rows) error {
 		p, err := scanPoint(r.Scan)
 		b.Points = append(b.Points, p)
 		return err
 	})
 	slices.Reverse(b.Points)
 	return err
+}
+
+// A pointFilter is the labels that the runs of points must have.
+type pointFilter struct {
+	labels []tag
+	rare   bool // few runs have the first of them
+}
+
+// rareMost is how many runs have a label that is rare: so many are sought out one by one
+// sooner than each point of a long series is asked for its labels.
+const rareMost = 10_000
+
+// pointFilter puts the rarest label first.
+func (t *tx) pointFilter(labels map[string]string) (pointFilter, error) {
+	var f pointFilter
+	least := rareMost
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		l := tag{tagLabel + name, labels[name]}
+		f.labels = append(f.labels, l)
+		var n int
+		if err := t.row("SELECT count(*) FROM (SELECT 1 FROM tags WHERE kind = ? AND value = ? LIMIT ?) AS x", l.kind, l.value, rareMost).Scan(&n); err != nil {
+			return f, err
+		}
+		if n < least {
+			least, f.rare = n, true
+			last := len(f.labels) - 1
+			f.labels[0], f.labels[last] = f.labels[last], f.labels[0]
+		}
+	}
+	return f, nil
+}
+
+// query asks for columns of the points of a series, with or without a join to their runs.
+// CROSS JOIN and the sign keep SQLite from walking the series where the label was to lead.
+func (f pointFilter) query(columns, join string, id int64) (query string, args []any) {
+	rest := f.labels
+	query = "SELECT " + columns + " FROM scores s" + join + " WHERE s.series = ?"
+	if f.rare {
+		query = "SELECT " + columns + " FROM tags d CROSS JOIN scores s" + join + " WHERE d.kind = ? AND d.value = ? AND s.run = d.run AND +s.series = ?"
+		args = append(args, rest[0].kind, rest[0].value)
+		rest = rest[1:]
+	}
+	args = append(args, id)
+	for _, l := range rest {
+		query += " AND EXISTS (SELECT 1 FROM tags e WHERE e.kind = ? AND e.value = ? AND e.run = s.run)"
+		args = append(args, l.kind, l.value)
+	}
+	return query, args
 }
 
 // Leaders gives the best score of each series that fits the filter, as a series of one point,
@@ -188,13 +235,15 @@ func (t *tx) bestPoint(k keyedSeries) (p bench.Point, err error) {
 }
 
 // A PastKey names what past scores are wanted of: a case on a host that was as it is, in a
-// placement and a unit.
+// placement, with a metric.
 type PastKey struct {
 	Host        string
 	Case        bench.Case
 	Pin         string
 	Awake       bool
+	Metric      string
 	Unit        string
+	Better      string
 	Fingerprint string
 	Except      []string // runs that do not count
 }
@@ -214,24 +263,26 @@ const pastMost = 200
 // those of runs that repeated their cases, or, when there are none, those of any run.
 func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibrated bool, err error) {
 	err = s.read(ctx, "read past scores", func(t *tx) error {
-		if scores, err = t.past(k, " AND s.repeats > 1"); err != nil || len(scores) > 0 {
+		id, err := t.seriesID(k.Host, k.Case.Key(), k.Pin, k.Awake, bench.Score{Metric: k.Metric, Unit: k.Unit, Better: k.Better})
+		if isNoRows(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if scores, err = t.past(id, k, " AND s.repeats > 1"); err != nil || len(scores) > 0 {
 			calibrated = len(scores) > 0
 			return err
 		}
-		scores, err = t.past(k, "")
+		scores, err = t.past(id, k, "")
 		return err
 	})
 	return scores, calibrated, err
 }
 
-func (t *tx) past(k PastKey, which string) ([]PastScore, error) {
-	pin := k.Pin
-	if pin == "" {
-		pin = bench.PinFree
-	}
-	query := `SELECT r.id, s.repeat, s.value, s.forks FROM series x JOIN scores s ON s.series = x.id JOIN runs r ON r.seq = s.run
-		WHERE x.host = ? AND x.case_key = ? AND x.pin = ? AND x.awake = ? AND x.unit = ? AND s.fingerprint = ?` + which
-	args := []any{k.Host, k.Case.Key(), pin, flag(k.Awake), k.Unit, k.Fingerprint}
+func (t *tx) past(series int64, k PastKey, which string) ([]PastScore, error) {
+	query := "SELECT r.id, s.repeat, s.value, s.forks FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.fingerprint = ?" + which
+	args := []any{series, k.Fingerprint}
 	if len(k.Except) > 0 {
 		query += " AND r.id NOT IN (" + strings.TrimSuffix(strings.Repeat("?,", len(k.Except)), ",") + ")"
 		for _, id := range k.Except {

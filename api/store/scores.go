@@ -45,19 +45,29 @@ func (t *tx) addScore(seq int64, ordinal int, r bench.TrialResult, fingerprint s
 
 // seriesOf gives the key of the series that a score belongs to, making it for its first one.
 func (t *tx) seriesOf(host string, c bench.Case, params string, r bench.TrialResult, at time.Time) (id int64, err error) {
-	pin := r.Placement.Pin
-	if pin == "" { // of a worker that knew no placement
-		pin = bench.PinFree
-	}
+	pin := placedAt(r.Placement.Pin)
 	_, err = t.exec(`INSERT INTO series (host, kernel, case_key, params, pin, awake, metric, unit, better, latest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (host, case_key, pin, awake, metric, unit, better) DO UPDATE SET latest = excluded.latest WHERE series.latest < excluded.latest`,
 		host, c.Kernel, c.Key(), params, pin, flag(r.Placement.Awake), r.Score.Metric, r.Score.Unit, r.Score.Better, micros(at))
 	if err != nil {
 		return 0, err
 	}
+	return t.seriesID(host, c.Key(), pin, r.Placement.Awake, *r.Score)
+}
+
+// seriesID gives the key of a series that is there, by what makes it one.
+func (t *tx) seriesID(host, caseKey, pin string, awake bool, s bench.Score) (id int64, err error) {
 	err = t.row("SELECT id FROM series WHERE host = ? AND case_key = ? AND pin = ? AND awake = ? AND metric = ? AND unit = ? AND better = ?",
-		host, c.Key(), pin, flag(r.Placement.Awake), r.Score.Metric, r.Score.Unit, r.Score.Better).Scan(&id)
+		host, caseKey, placedAt(pin), flag(awake), s.Metric, s.Unit, s.Better).Scan(&id)
 	return id, err
+}
+
+// placedAt is a placement as the tables keep it: a worker that knew none left its process free.
+func placedAt(pin string) string {
+	if pin == "" {
+		return bench.PinFree
+	}
+	return pin
 }
 
 // forkMedians gives the median of each fork's samples, which is what forks of one case differ

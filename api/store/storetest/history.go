@@ -186,7 +186,7 @@ func testLeaders(t *testing.T, s *store.Store) {
 // testPast asks for scores by which noise can be told: of calibrations where there are any,
 // on a host that was as it is.
 func testPast(t *testing.T, s *store.Store) {
-	key := store.PastKey{Host: "blue", Case: bench.Case{Kernel: "scimark.fft", Params: kernels.Params{"size": "small", "threads": "1"}}, Unit: "op/s", Fingerprint: "f"}
+	key := store.PastKey{Host: "blue", Case: bench.Case{Kernel: "scimark.fft", Params: kernels.Params{"size": "small", "threads": "1"}}, Metric: "throughput", Unit: "op/s", Better: "higher", Fingerprint: "f"}
 	look := func(want bool, values ...float64) []store.PastScore {
 		t.Helper()
 		got, calibrated, err := s.Past(t.Context(), key)
