@@ -20,11 +20,11 @@ func codes(forks [][]float64) string {
 	return strings.Join(out, " ")
 }
 
-// jumping gives forks of samples that are on one of two levels by the toss of a coin.
-func jumping(rng *rand.Rand, forks, n int, low, high, noise float64) [][]float64 {
+// jumping gives forks of twenty samples that are on one of two levels by the toss of a coin.
+func jumping(rng *rand.Rand, forks int, low, high, noise float64) [][]float64 {
 	out := make([][]float64, forks)
 	for i := range out {
-		for range n {
+		for range 20 {
 			v := low
 			if rng.IntN(2) == 1 {
 				v = high
@@ -42,7 +42,7 @@ func TestDoubts(t *testing.T) {
 	for i := range wave {
 		wave[i] = 100 + 5*math.Sin(float64(i)/5) + 0.5*rng.NormFloat64()
 	}
-	two := jumping(rng, 1, 20, 2.9, 3.4, 0.02)[0]
+	two := jumping(rng, 1, 2.9, 3.4, 0.02)[0]
 	for _, tt := range []struct {
 		name  string
 		forks [][]float64
@@ -51,9 +51,9 @@ func TestDoubts(t *testing.T) {
 		{"nothing", nil, ""},
 		{"a few samples", [][]float64{{1, 2, 3}, {1, 2, 3}}, ""},
 		{"equal samples", [][]float64{slices.Repeat([]float64{7}, 30)}, ""},
-		{"jumps between 2.9 and 3.4", jumping(rng, 3, 20, 2.9, 3.4, 0.02), "bimodal"},
+		{"jumps between 2.9 and 3.4", jumping(rng, 3, 2.9, 3.4, 0.02), "bimodal"},
 		{"the same in ten samples", [][]float64{{2.9, 3.41, 2.91, 2.89, 3.4, 3.39, 2.9, 3.42, 2.92, 3.4}}, "bimodal"},
-		{"levels too close to matter", jumping(rng, 3, 20, 100, 100.5, 0.02), ""},
+		{"levels too close to matter", jumping(rng, 3, 100, 100.5, 0.02), ""},
 		{"one sorted fork steps once, which is no jumping", [][]float64{slices.Sorted(slices.Values(two))}, "autocorrelated"},
 		{"three forks that differ", [][]float64{{100, 101, 100, 99, 100, 101, 99, 100}, {110, 111, 109, 110, 111, 110, 109, 110}, {100, 101, 99, 100, 101, 100, 99, 100}}, ""},
 		{"a slow wave", [][]float64{wave}, "autocorrelated"},
@@ -135,7 +135,7 @@ func TestDoubtsFindTwoLevels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	two, alike := 0, 0
 	for range 500 {
-		if strings.Contains(codes(jumping(rng, 3, 20, 100, 108, 1)), "bimodal") {
+		if strings.Contains(codes(jumping(rng, 3, 100, 108, 1)), "bimodal") {
 			two++
 		}
 		forks := cell{"normal", 0, 3, 40}.trial(rng)

@@ -68,11 +68,11 @@ func Find(values []float64, o Options) []Change {
 			start = first.Index
 		}
 	}
-	all := append(certain, open...)
-	for i := range all {
-		all[i].Index = index[all[i].Index]
+	found := slices.Concat(certain, open)
+	for i := range found {
+		found[i].Index = index[found[i].Index]
 	}
-	return all
+	return found
 }
 
 func (o Options) filled() Options {

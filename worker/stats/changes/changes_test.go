@@ -166,7 +166,7 @@ func TestFalseAlarms(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			certain, any := 0, 0
+			certain, alarms := 0, 0
 			for seed := range uint64(histories()) {
 				rng := rand.New(rand.NewPCG(seed, 3))
 				values := make([]float64, 200)
@@ -175,13 +175,13 @@ func TestFalseAlarms(t *testing.T) {
 				}
 				found := changes.Find(values, changes.Options{})
 				if len(found) > 0 {
-					any++
+					alarms++
 				}
 				if len(found) > 0 && found[0].Confirmed {
 					certain++
 				}
 			}
-			rate := float64(any) / float64(histories())
+			rate := float64(alarms) / float64(histories())
 			t.Logf("%.2f %% of %d histories of noise have a change, %.2f %% a confirmed one", 100*rate, histories(), 100*float64(certain)/float64(histories()))
 			if rate >= 0.05 {
 				t.Errorf("%.1f %% false alarms", 100*rate)

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	full = flag.Bool("full", false, "try ten times as many series")
+	full = flag.Bool("full", false, "try twenty times as many series")
 	show = flag.Bool("show", false, "print series that are classed otherwise than labelled")
 )
 
@@ -178,7 +178,7 @@ func hisses() []hiss {
 // TestLabelled classes seeded series whose class is known, over kinds, noises and lengths.
 func TestLabelled(t *testing.T) {
 	t.Parallel()
-	seeds := 20
+	seeds := 10
 	if *full {
 		seeds = 200
 	}

@@ -44,13 +44,14 @@ func drift(samples []float64, parts []part, n noise) string {
 	around := math.Sqrt(rest / (count - 2))
 	chance := around * math.Sqrt(12/(count*count*count)*n.longer())
 	moved := math.Abs(slope) * count
-	if moved < max(band*math.Abs(n.level), driftSize*around, driftErrors*chance*count) {
+	if moved == 0 || moved < max(band*math.Abs(n.level), driftSize*around, driftErrors*chance*count) {
 		return ""
 	}
 	if rest > levelled(samples, parts) {
 		return ""
 	}
-	return fmt.Sprintf("the level drifts by %.1f %% over %d slices", 100*slope*count/math.Abs(n.level), len(samples))
+	center, half := mean(samples), slope*(count-1)/2
+	return fmt.Sprintf("the level drifts from %.4g to %.4g over %d slices", center-half, center+half, len(samples))
 }
 
 // line gives the slope of the least-squares line and the squares that it leaves.
@@ -98,29 +99,28 @@ func swing(samples []float64, parts []part, n noise) string {
 			most, at = p, k
 		}
 	}
-	explained := 2 * most / count
+	explained, amplitude := 2*most/count, 2*math.Sqrt(most)/count
 	share := explained / all
 	ordinates := count / 2 / cycleStep
 	switch {
 	case !(share >= cycleShare), // nor when all is 0
 		ordinates*math.Pow(1-share, count/2-1) > cycleChance,
-		4*math.Sqrt(most)/count < band*math.Abs(n.level),
+		2*amplitude < band*math.Abs(n.level),
 		all-explained > levelled(samples, parts):
 		return ""
 	}
-	return fmt.Sprintf("the level swings by %.1f %% every %.1f slices", 100*4*math.Sqrt(most)/count/math.Abs(n.level), count/at)
+	return fmt.Sprintf("the level swings between %.4g and %.4g every %.1f slices", center-amplitude, center+amplitude, count/at)
 }
 
-// ordinate is the squared length of the Fourier coefficient of k swings. A swing of
-// amplitude A has (A·n/2)².
+// ordinate is the squared length of the Fourier coefficient of k swings, by Goertzel's
+// recurrence. A swing of amplitude A has (A·n/2)².
 func ordinate(samples []float64, k, center float64) float64 {
-	re, im := 0.0, 0.0
-	for i, v := range samples {
-		sin, cos := math.Sincos(2 * math.Pi * k * float64(i) / float64(len(samples)))
-		re += (v - center) * cos
-		im += (v - center) * sin
+	twice := 2 * math.Cos(2*math.Pi*k/float64(len(samples)))
+	one, two := 0.0, 0.0
+	for _, v := range samples {
+		one, two = v-center+twice*one-two, one
 	}
-	return re*re + im*im
+	return one*one + two*two - twice*one*two
 }
 
 // jumps tells when the samples go to and fro between two levels with nothing between.
