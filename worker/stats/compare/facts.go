@@ -143,10 +143,18 @@ func (s side) figure() bench.CaseFigure {
 	case !positive(s.forks):
 		f.Reason = "its samples are not all above zero"
 	default:
-		v := math.Exp(mean(levels(s.forks)))
+		v := middle(s.forks)
 		f.Value = &v
 	}
 	return f
+}
+
+// middle is the geometric mean of the forks' medians.
+func middle(forks [][]float64) float64 {
+	if len(forks) == 1 {
+		return median(forks[0])
+	}
+	return min(math.MaxFloat64, math.Exp(mean(levels(forks))))
 }
 
 // missing says why a side has no samples.
