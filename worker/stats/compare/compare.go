@@ -9,6 +9,16 @@
 // Mann-Whitney test over the samples and, since slices of one fork are alike and many of them
 // prove nothing about the next fork, also a t-test over forks and runs. The larger of the two
 // p-values counts.
+//
+// How much two runs of equal things differ is known from repeated runs of the case on the
+// host. Where there are none, runs are supposed to vary much more than their forks show, so
+// that only large changes are told; a change that a calibrated host would show is then
+// undecided, and says so.
+//
+// Doubts about the samples count as far as they explain a change. Samples on two levels, or
+// that were never steady, make no better or worse. A host that was disturbed makes none when
+// it was so on the slower side alone; when both sides were, or the faster one, the verdict
+// stands, and the disturbance is told with it.
 package compare
 
 import (
@@ -192,11 +202,11 @@ func whole(c bench.Comparison) (bench.Verdict, string) {
 	if i < 0 {
 		return bench.Incomparable, "The two results have no case in common."
 	}
-	text := fmt.Sprintf("Of %d cases in both results", len(c.Cases))
-	sep := " "
+	text := fmt.Sprintf("The two results have %s in common", counted(len(c.Cases)))
+	sep := ": "
 	for _, v := range order {
 		if n := c.Counts.Of(v); n > 0 {
-			text += fmt.Sprintf("%s%d %s %s", sep, n, are(n), v)
+			text += fmt.Sprintf("%s%d %s %s", sep, n, are(n), called(v))
 			sep = ", "
 		}
 	}
@@ -204,6 +214,21 @@ func whole(c bench.Comparison) (bench.Verdict, string) {
 		text += fmt.Sprintf("; %d more %s in one of them only", n, are(n))
 	}
 	return order[i], text + "."
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 case"
+	}
+	return fmt.Sprintf("%d cases", n)
+}
+
+// called is the verdict as it stands in a sentence.
+func called(v bench.Verdict) string {
+	if v == bench.Same {
+		return "the same"
+	}
+	return string(v)
 }
 
 func are(n int) string {

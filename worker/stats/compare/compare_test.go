@@ -195,7 +195,7 @@ func TestMembers(t *testing.T) {
 	if c.Speed == nil || c.Speed.Cases != 2 || math.Abs(c.Speed.Change-0.1) > 1e-6 || *c.Speed.Low >= 0.1 || *c.Speed.High <= 0.1 {
 		t.Errorf("speed %+v, want 10 %% over the two in common", c.Speed)
 	}
-	if c.Verdict != bench.Better || c.Counts.Same != 1 || c.Counts.Better != 1 || !strings.Contains(c.Reason, "2 more are in one of them only") {
+	if c.Verdict != bench.Better || c.Counts.Same != 1 || c.Counts.Better != 1 || c.Reason != "The two results have 2 cases in common: 1 is better, 1 is the same; 2 more are in one of them only." {
 		t.Errorf("%s, %+v: %s", c.Verdict, c.Counts, c.Reason)
 	}
 	head.Trials = head.Trials[:1]
