@@ -40,6 +40,17 @@ func (a *assembly) wantsMore() bool {
 	return false
 }
 
+// cutShort tells whether the limit ended a fork beyond those that the plan asks for: the
+// trial has what it needs then, and only its target was not reached.
+func (a *assembly) cutShort() bool {
+	done := len(a.records)
+	if a.result.Precision == nil || done < a.order.Plan.Forks {
+		return false
+	}
+	a.result.Precision.Reason = fmt.Sprintf("not reached after %d forks; the limit of %s ended a further one", done, a.order.Plan.Limit)
+	return true
+}
+
 // relativeError is the half-width of the score's interval over its value; nil while there is
 // no interval.
 func (a *assembly) relativeError() *float64 {

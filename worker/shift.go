@@ -103,6 +103,9 @@ func (s *shift) turn(ctx context.Context, a *assembly) (more bool) {
 	if ctx.Err() != nil || err == nil && a.wantsMore() {
 		return true
 	}
+	if errors.Is(err, errLimit) && a.cutShort() {
+		err = nil
+	}
 	s.finish(a, err)
 	return false
 }

@@ -135,7 +135,7 @@ func TestTargetError(t *testing.T) {
 		says         string
 	}{
 		{"reached at once", "odd.sleep", 0.5, 20 * time.Second, true, "reached after 2 forks"},
-		{"never", "odd.moody", 0.0001, 3 * time.Second, false, "would not end within the limit of 3s"},
+		{"never", "odd.moody", 0.0001, 3 * time.Second, false, "the limit of 3s"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
