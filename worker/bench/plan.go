@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -124,6 +125,52 @@ func (p Plan) OneFork() time.Duration { return p.ForkTime() + forkOverhead }
 // TrialTime estimates what a whole trial takes with the least number of forks.
 func (p Plan) TrialTime() time.Duration { return time.Duration(p.Forks) * p.OneFork() }
 
+func (d *decoder) plan(n node) Plan {
+	var p Plan
+	read := make(map[string]func(node))
+	for name, f := range planFields() {
+		read[name] = func(c node) { f(d, c, &p) }
+	}
+	d.object(n, read)
+	return p
+}
+
+// planFields are the readers of a plan's fields, by name.
+func planFields() map[string]func(*decoder, node, *Plan) {
+	return map[string]func(*decoder, node, *Plan){
+		"forks":  func(d *decoder, c node, p *Plan) { p.Forks = d.integer(c) },
+		"warmup": func(d *decoder, c node, p *Plan) { p.Warmup = d.warmup(c) },
+		"slices": func(d *decoder, c node, p *Plan) { p.Slices = d.integer(c) },
+		"slice":  func(d *decoder, c node, p *Plan) { p.Slice = d.duration(c) },
+		"target_error": func(d *decoder, c node, p *Plan) {
+			if c.value != nil {
+				p.TargetError = new(d.number(c))
+			}
+		},
+		"confidence": func(d *decoder, c node, p *Plan) { p.Confidence = d.number(c) },
+		"interval":   func(d *decoder, c node, p *Plan) { p.Interval = Interval(d.text(c)) },
+		"order":      func(d *decoder, c node, p *Plan) { p.Order = Sequence(d.text(c)) },
+		"pin":        func(d *decoder, c node, p *Plan) { p.Pin = d.text(c) },
+		"awake":      func(d *decoder, c node, p *Plan) { p.Awake = d.truth(c) },
+		"limit":      func(d *decoder, c node, p *Plan) { p.Limit = d.duration(c) },
+	}
+}
+
+func (d *decoder) warmup(n node) WarmupTime {
+	if n.value == "auto" {
+		return WarmupAuto
+	}
+	errs := len(d.errs)
+	w := d.duration(n)
+	if len(d.errs) > errs {
+		d.errs[errs].Message = fmt.Sprintf("must be \"auto\", a duration like \"30s\" or whole nanoseconds, not %s", describe(n.value))
+	} else if w < 0 {
+		d.fail(n, "out_of_range", "must be \"auto\" or a duration that is not negative, not %s", w)
+		w = 0
+	}
+	return WarmupTime(w)
+}
+
 // plan fills the fields that the request left out from the suite's plan, or the default, and
 // checks the whole.
 func (r *resolver) plan(p Plan, suite *Suite) Plan {
@@ -174,7 +221,7 @@ func (r *resolver) checkPlan(p Plan) {
 }
 
 func between[T int | Duration | float64](r *resolver, ptr string, v, low, high T) {
-	if !(v >= low && v <= high) {
+	if v < low || v > high {
 		r.fail(node{ptr: ptr}, "out_of_range", "must be from %v to %v, not %v", low, high, v)
 	}
 }
