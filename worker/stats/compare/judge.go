@@ -176,10 +176,14 @@ func (e evidence) remarks() string {
 		text += " The forks vary more than they did when the noise was measured."
 	}
 	for _, s := range []side{e.pair.base, e.pair.head} {
+		var doubts []string
 		for _, code := range disturbances() {
 			if doubt := s.doubt(code); doubt != "" && !strings.Contains(text, doubt) {
-				text += fmt.Sprintf(" The %s was disturbed: %s.", e.name(s), doubt)
+				doubts = append(doubts, doubt)
 			}
+		}
+		if len(doubts) > 0 {
+			text += fmt.Sprintf(" The %s was disturbed: %s.", e.name(s), strings.Join(doubts, "; "))
 		}
 	}
 	return text
