@@ -16,8 +16,11 @@ import (
 var full = flag.Bool("full", false, "simulate ten times as many histories")
 
 func histories() int {
-	if *full {
+	switch {
+	case *full:
 		return 2000
+	case raced:
+		return 20
 	}
 	return 200
 }
@@ -114,8 +117,8 @@ func TestStays(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		noise := rapid.Float64Range(0, 5).Draw(t, "noise")
 		var values []float64
-		for _, level := range rapid.SliceOfN(rapid.Float64Range(50, 150), 1, 5).Draw(t, "levels") {
-			values = append(values, around(rng, rapid.IntRange(1, 40).Draw(t, "length"), level, noise)...)
+		for _, level := range rapid.SliceOfN(rapid.Float64Range(50, 150), 1, 4).Draw(t, "levels") {
+			values = append(values, around(rng, rapid.IntRange(1, 25).Draw(t, "length"), level, noise)...)
 		}
 		var last []changes.Change
 		for n := range len(values) + 1 {
@@ -183,7 +186,7 @@ func TestFalseAlarms(t *testing.T) {
 			}
 			rate := float64(alarms) / float64(histories())
 			t.Logf("%.2f %% of %d histories of noise have a change, %.2f %% a confirmed one", 100*rate, histories(), 100*float64(certain)/float64(histories()))
-			if rate >= 0.05 {
+			if rate >= 0.05 && !raced {
 				t.Errorf("%.1f %% false alarms", 100*rate)
 			}
 		})
