@@ -109,3 +109,23 @@ func BenchmarkHTTP(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/stored=%d", row.name, *stored), func(b *testing.B) { load(b, s, row.status, row.request) })
 	}
 }
+
+// BenchmarkFigures asks a service that measured ten runs of a thousand cases each.
+func BenchmarkFigures(b *testing.B) {
+	s := start(b, func(c *api.Config) { c.Logger = slog.New(slog.DiscardHandler) })
+	s.saveHost("blue", true, bench.DefaultLimits(4), nil)
+	var runs []bench.Run
+	for i := range 10 {
+		runs = append(runs, s.score(strings.TrimSuffix(many(1000), "}")+`,"hosts":{"names":["blue"]}}`, 100+float64(i%3)))
+	}
+	for _, row := range []struct{ name, path string }{
+		{"compare", "/v1/compare?base=" + runs[0].ID + "&head=" + runs[1].ID},
+		{"history", "/v1/history?kernel=soap"},
+		{"leaderboard", "/v1/leaderboard"},
+		{"markdown", "/v1/runs/" + runs[0].ID + "/results?format=markdown"},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			load(b, s, http.StatusOK, func() (string, string, string) { return http.MethodGet, row.path, "" })
+		})
+	}
+}

@@ -78,26 +78,29 @@ func compareOptions(q *query) compare.Options {
 	return o
 }
 
-// noiseOf gives the noise of every case of two runs that the store can tell. The runs
-// themselves do not count: what is to be judged is no measure of itself.
+// noiseOf gives the noise of every case of two runs that the store can tell: on the host as it
+// was for the head, or else as it was for the base, since a new build of benchd makes another
+// host of it. The runs themselves do not count: what is to be judged is no measure of itself.
 func (s *Server) noiseOf(ctx context.Context, base, head bench.Result) (compare.Floors, error) {
 	var floors []bench.NoiseFloor
-	seen := make(map[string]bool)
+	found, asked := make(map[string]bool), make(map[string]bool)
 	for _, r := range []bench.Result{head, base} {
 		for _, t := range r.Trials {
-			if t.Score == nil || seen[placedKey(t)] {
+			fingerprint := r.Hosts[t.Host].Fingerprint
+			place := placedKey(t)
+			if t.Score == nil || found[place] || asked[place+fingerprint] {
 				continue
 			}
-			seen[placedKey(t)] = true
+			asked[place+fingerprint] = true
 			key := store.PastKey{
 				Host: t.Host, Case: t.Case(), Pin: t.Placement.Pin, Awake: t.Placement.Awake,
-				Metric: t.Score.Metric, Unit: t.Score.Unit, Better: t.Score.Better, Fingerprint: r.Hosts[t.Host].Fingerprint, Except: []string{base.ID, head.ID},
+				Metric: t.Score.Metric, Unit: t.Score.Unit, Better: t.Score.Better, Fingerprint: fingerprint, Except: []string{base.ID, head.ID},
 			}
 			n, _, err := s.noise(ctx, key)
 			if err != nil {
 				return nil, err
 			}
-			if n != nil {
+			if found[place] = n != nil; n != nil {
 				floors = append(floors, *n)
 			}
 		}

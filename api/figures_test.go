@@ -37,7 +37,11 @@ func (s *service) score(body string, levels ...float64) bench.Run {
 		low, high := 0.999*level, 1.001*level
 		r.Score.Value, r.Score.Low, r.Score.High, r.Score.N = &level, &low, &high, 30
 		r.Placement.Pin = run.Spec.Plan.Pin
-		if ok, err := s.store.RecordFinished(context.Background(), s.report(run, i, bench.Finished, r)); err != nil || !ok {
+		report := s.report(run, i, bench.Finished, r)
+		if s.build != "" {
+			report.Snapshot.Fingerprint, report.Snapshot.Facts.Build = s.build, s.build
+		}
+		if ok, err := s.store.RecordFinished(context.Background(), report); err != nil || !ok {
 			s.t.Fatal(ok, err)
 		}
 	}
@@ -101,6 +105,12 @@ func TestCompareWithCalibration(t *testing.T) {
 	}
 	if c.Verdict == bench.Worse || c.Verdict == bench.Better {
 		t.Errorf("a change within the noise is %s: %s", c.Verdict, c.Reason)
+	}
+	s.build = "another"
+	rebuilt := s.score(onBlue, 95, 200)
+	got = read[bench.Comparison](t, s.ask(http.MethodGet, "/v1/compare?base="+base.ID+"&head="+rebuilt.ID, ""), http.StatusOK)
+	if n := got.Cases[0].Noise; n == nil || n.Runs != 6 || got.Cases[0].Verdict == bench.Incomparable {
+		t.Errorf("noise after a new build %+v, verdict %s", n, got.Cases[0].Verdict)
 	}
 }
 

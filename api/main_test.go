@@ -76,6 +76,7 @@ type service struct {
 	server *api.Server
 	log    *strings.Builder
 	path   string // of the database
+	build  string // of the workers that report from now on, if it is another one
 }
 
 // start starts a service; change may alter what it is made of.
