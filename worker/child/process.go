@@ -28,6 +28,7 @@ type Starter struct {
 // A Process is a child as its parent sees it.
 type Process struct {
 	cmd    *exec.Cmd
+	low    bool // it runs at the lowest priority
 	job    io.WriteCloser
 	events chan Event
 	errout *head
@@ -53,7 +54,7 @@ func (s Starter) Start(ctx context.Context, job Job, lock *Lock) (*Process, erro
 		leadSession(cmd)
 	}
 	lock.pass(cmd)
-	p := &Process{cmd: cmd, events: make(chan Event, 16), errout: &head{}, done: make(chan struct{})}
+	p := &Process{cmd: cmd, low: job.Role == Spinner, events: make(chan Event, 16), errout: &head{}, done: make(chan struct{})}
 	cmd.Stderr = p.errout
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -131,6 +132,7 @@ func (p *Process) Events() <-chan Event { return p.events }
 
 // Kill ends the child and everything it started at once, and returns when it is reaped.
 func (p *Process) Kill() {
+	p.raise()
 	killGroup(p.cmd)
 	p.drain()
 }
@@ -138,10 +140,19 @@ func (p *Process) Kill() {
 // Stop asks the child to end by closing its job, kills it when it has not after the grace,
 // and returns when it is reaped.
 func (p *Process) Stop(grace time.Duration) {
+	p.raise()
 	_ = p.job.Close()
 	timer := time.AfterFunc(grace, func() { killGroup(p.cmd) })
 	defer timer.Stop()
 	p.drain()
+}
+
+// raise lets a child of the lowest priority run, since to end is work too.
+func (p *Process) raise() {
+	if p.low {
+		// If the child is gone, or the kernel will not, it ends as it can.
+		_ = host.RaiseSession(p.PID())
+	}
 }
 
 func (p *Process) drain() {

@@ -27,10 +27,6 @@ func (c *worker) spin(ctx context.Context) {
 	cpus := host.AllowedCPUs()
 	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(len(cpus) + 1)
-	if err := host.LowerProcess(); err != nil {
-		c.fail("cannot_spin", fmt.Errorf("keep the CPUs awake: %w", err))
-		return
-	}
 	var s spinner
 	defer s.all.Wait()
 	defer s.stop.Store(true)
@@ -39,6 +35,11 @@ func (c *worker) spin(ctx context.Context) {
 			c.fail("cannot_spin", fmt.Errorf("keep CPU %d awake: %w", cpu, err))
 			return
 		}
+	}
+	// Last, since whatever comes after it has to wait on a busy host.
+	if err := host.LowerProcess(); err != nil {
+		c.fail("cannot_spin", fmt.Errorf("keep the CPUs awake: %w", err))
+		return
 	}
 	c.tell(Event{Ready: host.FormatCPUs(cpus)})
 	<-ctx.Done()

@@ -126,16 +126,33 @@ func lowerSession() error {
 	const attempts = 20
 	var err error
 	for range attempts {
-		err = os.WriteFile("/proc/self/autogroup", []byte("19"), 0)
-		switch {
-		case err == nil, errors.Is(err, os.ErrNotExist):
-			return nil
-		case !errors.Is(err, unix.EAGAIN):
-			return fmt.Errorf("lower the CPU share of the session: %w", err)
+		if err = share("self", "19"); !errors.Is(err, unix.EAGAIN) {
+			return err
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return fmt.Errorf("lower the CPU share of the session: %w", err)
+	return err
+}
+
+// RaiseSession gives the session of a process that was lowered an ordinary CPU share again,
+// so that it can end on a busy host. A process that is gone needs none.
+func RaiseSession(pid int) error { return share(strconv.Itoa(pid), "0") }
+
+// share sets the niceness of a process's session as a whole; see sched(7), where it is that
+// of an autogroup. Kernels without them share out by other means.
+func share(pid, nice string) error {
+	f, err := os.OpenFile("/proc/"+pid+"/autogroup", os.O_WRONLY, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		_, err = f.WriteString(nice)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("set the CPU share of a session: %w", err)
+	}
+	return nil
 }
 
 // threads lists the ids of this process's threads, of the first one alone when they cannot
