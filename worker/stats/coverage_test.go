@@ -86,7 +86,7 @@ func TestCoverage(t *testing.T) {
 	case *full:
 		trials, least, most = 2000, 0.93, 0.975
 	case raced: // what is looked for then is not in the figures
-		trials, least, most = 20, 0.7, 1
+		trials, least, most = 20, 0.5, 1
 	}
 	var wg sync.WaitGroup
 	lines, sums := make([]string, 12), make([]float64, 12)
@@ -130,7 +130,7 @@ func TestCoverageOfOneFork(t *testing.T) {
 				trials = 200
 			}
 			share, _ := cell{noise, 0, 1, n}.covered(trials)
-			if share < 0.91 || share > 0.995 {
+			if share < 0.91 || share > 0.99 && !raced {
 				t.Errorf("%s, %d slices: %.1f %% of the intervals hold the true median", noise, n, 100*share)
 			}
 			line += fmt.Sprintf(" %d slices: %.1f", n, 100*share)

@@ -155,8 +155,10 @@ func TestFalseAlarms(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		draw func(rng *rand.Rand) float64
+		like float64 // how much a point is like the one before
 	}{
-		{"normal", func(rng *rand.Rand) float64 { return rng.NormFloat64() }},
+		{"normal", func(rng *rand.Rand) float64 { return rng.NormFloat64() }, 0},
+		{"with memory", func(rng *rand.Rand) float64 { return rng.NormFloat64() }, 0.2},
 		{"heavy tails", func(rng *rand.Rand) float64 {
 			chi := 0.0
 			for range 4 {
@@ -164,17 +166,18 @@ func TestFalseAlarms(t *testing.T) {
 				chi += x * x
 			}
 			return rng.NormFloat64() / math.Sqrt(chi/4)
-		}},
-		{"skewed", func(rng *rand.Rand) float64 { return -math.Exp(rng.NormFloat64() / 2) }},
+		}, 0},
+		{"skewed", func(rng *rand.Rand) float64 { return -math.Exp(rng.NormFloat64() / 2) }, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			certain, alarms := 0, 0
 			for seed := range uint64(histories()) {
 				rng := rand.New(rand.NewPCG(seed, 3))
-				values := make([]float64, 200)
+				values, last := make([]float64, 200), 0.0
 				for i := range values {
-					values[i] = 100 + 2*tt.draw(rng)
+					last = tt.like*last + math.Sqrt(1-tt.like*tt.like)*tt.draw(rng)
+					values[i] = 100 + 2*last
 				}
 				found := changes.Find(values, changes.Options{})
 				if len(found) > 0 {
