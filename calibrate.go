@@ -11,6 +11,8 @@ import (
 	"benchd/worker/stats/compare"
 )
 
+// calibrateCommand measures what comparisons are held against: how much the same differs from
+// itself on a host. Its flags are those of benchd run, but for the repeats.
 type calibrateCommand struct {
 	What   []string          `arg:"" optional:"" help:"What to measure, as in benchd run; by default the suite quick."`
 	Param  map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
@@ -91,6 +93,7 @@ func (c calibrateCommand) show(w io.Writer, r bench.Result) error {
 	if err != nil {
 		return err
 	}
+	// The promise of a comparison is that few of equal things alarm; this is how it was kept here.
 	rate := "unknown"
 	if found.Rate != nil {
 		rate = fmt.Sprintf("%.1f%%", 100**found.Rate)

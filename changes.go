@@ -60,6 +60,7 @@ func signed(v *float64) string {
 	return fmt.Sprintf("%+.1f%%", 100**v)
 }
 
+// signless writes a part in percent.
 func signless(v *float64) string {
 	if v == nil {
 		return ""
@@ -153,6 +154,7 @@ func refText(r bench.RunRef) string {
 	return "run " + r.ID
 }
 
+// markdownTable is the cases as a table of GitHub Flavored Markdown, each with its reason.
 func markdownTable(cases []bench.CaseChange) string {
 	var b strings.Builder
 	head := append(compareHeading(), "why")

@@ -12,6 +12,8 @@ import (
 	"benchd/worker/stats/compare"
 )
 
+// compareCommand is the gate of a build: it tells what changed between two results and, where it
+// was asked to, fails. Results come from a service or from files; two files need no service.
 type compareCommand struct {
 	serverFlag
 	Base       string   `arg:"" help:"The result that is compared with: a run of the service, or a result file."`
@@ -77,6 +79,8 @@ func (c compareCommand) compare(ctx context.Context, t terminal) (bench.Comparis
 		take(&ask.Confidence, c.Confidence)
 		return c.client().Compare(ctx, ask)
 	}
+	// Without a service there is no store that knows the noise: it is what --noise gives, or a
+	// default that is larger than what most hosts have.
 	o := compare.DefaultOptions()
 	o.Across = c.Across
 	take(&o.MinEffect, c.MinEffect)
@@ -97,13 +101,15 @@ func (c compareCommand) compare(ctx context.Context, t terminal) (bench.Comparis
 	return compare.Results(base, head, noise, o), nil
 }
 
+// take takes over a rule that was given.
 func take(dest *float64, v *percent) {
 	if v != nil {
 		*dest = float64(*v)
 	}
 }
 
-// readNoise works out the noise of calibrations.
+// readNoise works out the noise of calibrations. Of several for one case on one host the last
+// file's counts, so that a newer calibration is named after an older one.
 func readNoise(files []string, in io.Reader) (compare.Floors, error) {
 	var floors []bench.NoiseFloor
 	for _, name := range files {
@@ -120,7 +126,9 @@ func readNoise(files []string, in io.Reader) (compare.Floors, error) {
 	return compare.Index(floors), nil
 }
 
-// gate is the error of a comparison that shall fail.
+// gate is the error of a comparison that shall fail. Worse goes first: whoever minds both wants
+// to hear of a slow-down before he hears of what could not be told. A whole without any case in
+// common is incomparable though no case is counted so.
 func (c compareCommand) gate(found bench.Comparison) error {
 	minds := func(v bench.Verdict) bool {
 		return slices.Contains(c.FailOn, string(v)) && (found.Counts.Of(v) > 0 || found.Verdict == v)

@@ -16,6 +16,7 @@ import (
 	"benchd/worker/bench"
 )
 
+// exportCommand turns a result into what another tool reads.
 type exportCommand struct {
 	serverFlag
 	What   string `arg:"" name:"run|file" help:"A run of a service, or a result file (- for standard input)."`
@@ -66,7 +67,8 @@ func isFile(what string) bool {
 	return err == nil
 }
 
-// readResult reads a result that benchd wrote as JSON.
+// readResult reads a result that benchd wrote as JSON. A request, another tool's file or a result
+// of another schema would otherwise pass for a result in which nothing was measured.
 func readResult(name string, in io.Reader) (bench.Result, error) {
 	var r bench.Result
 	text, err := readInput(name, in)
@@ -87,6 +89,7 @@ func readResult(name string, in io.Reader) (bench.Result, error) {
 	return r, nil
 }
 
+// readInput reads a file, or standard input where it is named -.
 func readInput(name string, in io.Reader) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(in)

@@ -21,6 +21,8 @@ type caseFlags struct {
 	JSON   bool              `name:"json" help:"Print the service's answer as JSON."`
 }
 
+// historyCommand shows the scores of a service over time, for a look in a terminal; with --json
+// for whatever draws them.
 type historyCommand struct {
 	serverFlag
 	caseFlags
@@ -76,6 +78,7 @@ func printSeries(w io.Writer, s bench.Series) error {
 	})
 }
 
+// changeText says in few words what changed at a point.
 func changeText(c bench.ChangePoint) string {
 	text := fmt.Sprintf("change %s, from %s to %s", signed(&c.Change), number(&c.Before), number(&c.After))
 	if !c.Confirmed {
@@ -108,6 +111,7 @@ func closing(w io.Writer, n int, what string, cut bool) (err error) {
 	return err
 }
 
+// leaderboardCommand ranks the hosts and placements of a service by their best scores.
 type leaderboardCommand struct {
 	serverFlag
 	caseFlags
@@ -142,6 +146,8 @@ func (c leaderboardCommand) Run(ctx context.Context, t terminal) error {
 	return closing(t.out, len(l.Boards), "scores", l.Cut)
 }
 
+// referencesCommand lists what others published. The figures are in the binary: no service is
+// asked.
 type referencesCommand struct {
 	Kernel string            `help:"Only figures of this kernel or composite, or of the kernels of this family."`
 	Table  string            `help:"Only figures of this table."`

@@ -35,6 +35,7 @@ func (c *Client) Compare(ctx context.Context, ask Question) (bench.Comparison, e
 	return get[bench.Comparison](ctx, c, "/v1/compare", q)
 }
 
+// figure writes a number so that it is read back as the same.
 func figure(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 // A SeriesFilter chooses series of scores. Its zero value means all of them.
@@ -73,6 +74,8 @@ func (c *Client) References(ctx context.Context, kernel string) (bench.Reference
 	return get[bench.ReferenceList](ctx, c, "/v1/references", SeriesFilter{Kernel: kernel}.query())
 }
 
+// query is the part of the filter that every question about cases has. A parameter of a case
+// becomes one of the query, under its name after "param.".
 func (f SeriesFilter) query() url.Values {
 	q := make(url.Values)
 	if f.Kernel != "" {
@@ -87,6 +90,7 @@ func (f SeriesFilter) query() url.Values {
 	return q
 }
 
+// get asks for the JSON at a path.
 func get[T any](ctx context.Context, c *Client, path string, q url.Values) (T, error) {
 	return ask[T](ctx, c, call{method: http.MethodGet, path: path, query: q})
 }

@@ -91,6 +91,7 @@ func (t *tx) findSeries(f SeriesFilter) ([]keyedSeries, error) {
 	return found, err
 }
 
+// scanSeries reads a row of findSeries.
 func scanSeries(r *sql.Rows) (k keyedSeries, err error) {
 	var params string
 	if err := r.Scan(&k.id, &k.Host, &k.Kernel, &params, &k.Pin, &k.Awake, &k.Metric, &k.Unit, &k.Better); err != nil {
@@ -100,6 +101,7 @@ func scanSeries(r *sql.Rows) (k keyedSeries, err error) {
 	return k, err
 }
 
+// hasParams tells whether a case has all the parameters wanted.
 func hasParams(have kernels.Params, want map[string]string) bool {
 	for name, v := range want {
 		if got, ok := have[name]; !ok || got != v && !sameSize(got, v) {
@@ -119,6 +121,7 @@ func sameSize(a, b string) bool {
 // pointColumns are what scanPoint reads.
 const pointColumns = "r.id, s.repeat, s.finished, s.value, s.low, s.high, s.confidence, s.n, s.valid, s.fingerprint, r.label_commit"
 
+// scanPoint reads pointColumns. Whose point it is the caller knows.
 func scanPoint(scan func(...any) error) (p bench.Point, err error) {
 	var finished int64
 	err = scan(&p.Run, &p.Repeat, &finished, &p.Value, &p.Low, &p.High, &p.Confidence, &p.N, &p.Valid, &p.Fingerprint, &p.Commit)
@@ -225,6 +228,7 @@ func (t *tx) bestPoint(k keyedSeries) (p bench.Point, err error) {
 	if k.Better == "lower" {
 		order = " ORDER BY s.value LIMIT 1"
 	}
+	// Two questions instead of one that sorts by both: each is the end of an index.
 	for _, valid := range []bool{true, false} {
 		p, err = scanPoint(t.row("SELECT "+pointColumns+" FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.valid = ?"+order, k.id, flag(valid)).Scan)
 		if !isNoRows(err) {
@@ -280,6 +284,8 @@ func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibr
 	return scores, calibrated, err
 }
 
+// past reads the newest scores of a series on a host as it was, those of some kind of run. The
+// index of the series is walked backwards and left as soon as there are enough.
 func (t *tx) past(series int64, k PastKey, which string) ([]PastScore, error) {
 	query := "SELECT r.id, s.repeat, s.value, s.forks FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.fingerprint = ?" + which
 	args := []any{series, k.Fingerprint}

@@ -46,6 +46,8 @@ func (t *tx) addScore(seq int64, ordinal int, r bench.TrialResult, fingerprint s
 // seriesOf gives the key of the series that a score belongs to, making it for its first one.
 func (t *tx) seriesOf(host string, c bench.Case, params string, r bench.TrialResult, at time.Time) (id int64, err error) {
 	pin := placedAt(r.Placement.Pin)
+	// One statement makes the series or moves its time on, whoever else is doing the same; a
+	// report that comes late does not move it back.
 	_, err = t.exec(`INSERT INTO series (host, kernel, case_key, params, pin, awake, metric, unit, better, latest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (host, case_key, pin, awake, metric, unit, better) DO UPDATE SET latest = excluded.latest WHERE series.latest < excluded.latest`,
 		host, c.Kernel, c.Key(), params, pin, flag(r.Placement.Awake), r.Score.Metric, r.Score.Unit, r.Score.Better, micros(at))
