@@ -94,10 +94,10 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// bash runs one command as the reader's shell would, which keeps the variable ID.
+// bash runs one command as the reader's shell would, which keeps the variables.
 func bash(t *testing.T, dir string, service *process, command string) string {
 	t.Helper()
-	script := "touch variables\n. ./variables\n" + command + "\ndeclare -p ID > variables 2> /dev/null || true"
+	script := "touch variables\n. ./variables\n" + command + "\ndeclare -p ID BASE HEAD > variables 2> /dev/null || true"
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", script)
@@ -126,8 +126,17 @@ func masks() []struct{ pattern, with string } {
 		{`host \S+: .*, \d+ CPUs, fingerprint [0-9a-f]{16}`, "HOST"},
 		{`\(\S+ left\)`, "LEFT"},
 		{`"(value|low|high|client|system|user_s|system_s|max_rss_bytes|operations)": ?[\d.e-]+`, `"$1":N`},
+		{`"(low|high)":null`, `"$1":N`},
+		{`,"reason":"the samples differ[^"]*"`, ""},
 		{`"samples":\[[^]]*\]`, `"samples":[N]`},
-		{`\s-\d+\.\d% \+\d+\.\d%`, " INTERVAL"},
+		{`"valid":(true|false),"reasons":\[.*?\]`, `"valid":WHETHER`},
+		{`\s(-\d+\.\d% \+\d+\.\d%|unknown)`, " INTERVAL"},
+		{`(/s +)\d+ +(flat|warmup|slowdown|none|inconsistent)( \([\d.]+\))?`, "${1}N STEADY"},
+		{`(/s +)\d+ *$`, "${1}N"},
+		{`^(better|worse|same|undecided|incomparable) {2,}.*`, "A CASE"},
+		{`^(better|worse|same|undecided|incomparable): (The two results have 2 cases in common): .*`, "WHOLE: $2"},
+		{`(size=small threads=1 +blue) .*`, "$1 NOISE"},
+		{`noise [\d.]+%`, "NOISE"},
 		{`\d+(\.\d+)?(ns|µs|ms)`, "LATENCY"},
 		{` {2,}\S+ +INTERVAL`, " SCORE INTERVAL"},
 		{`  +`, " "},
