@@ -36,7 +36,7 @@ type Options struct {
 
 // DefaultMaxP is the largest P of a change. It is far below Otava's 0.001, since a history
 // of some hundred points is looked at some hundred times, each time for the place that looks
-// most like a change: with it, fewer than 5 % of histories of 200 points of noise have one.
+// most like a change: with it, fewer than 2 % of histories of 200 points of noise have one.
 const DefaultMaxP = 2e-7
 
 const (
