@@ -110,7 +110,8 @@ func BenchmarkHTTP(b *testing.B) {
 	}
 }
 
-// BenchmarkFigures asks a service that measured ten runs of a thousand cases each.
+// BenchmarkFigures asks a service that measured ten runs of a thousand cases each: more than
+// enough for the noise of each, without a calibration.
 func BenchmarkFigures(b *testing.B) {
 	s := start(b, func(c *api.Config) { c.Logger = slog.New(slog.DiscardHandler) })
 	s.saveHost("blue", true, bench.DefaultLimits(4), nil)

@@ -260,8 +260,12 @@ type PastScore struct {
 	Forks  []float64 // median of each fork's samples
 }
 
-// pastMost is how many past scores are read. The noise is that of late.
-const pastMost = 200
+// How many past scores are read, of calibrations and of other runs. The noise is that of late,
+// and whoever takes it from ordinary runs has to look for changes among them, which costs more.
+const (
+	calibratedMost = 200
+	ordinaryMost   = 50
+)
 
 // Past gives scores of the past by which the noise of a case can be told, the newest first:
 // those of runs that repeated their cases, or, when there are none, those of any run.
@@ -274,11 +278,11 @@ func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibr
 		if err != nil {
 			return err
 		}
-		if scores, err = t.past(id, k, " AND s.repeats > 1"); err != nil || len(scores) > 0 {
+		if scores, err = t.past(id, k, " AND s.repeats > 1", calibratedMost); err != nil || len(scores) > 0 {
 			calibrated = len(scores) > 0
 			return err
 		}
-		scores, err = t.past(id, k, "")
+		scores, err = t.past(id, k, "", ordinaryMost)
 		return err
 	})
 	return scores, calibrated, err
@@ -286,7 +290,7 @@ func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibr
 
 // past reads the newest scores of a series on a host as it was, those of some kind of run. The
 // index of the series is walked backwards and left as soon as there are enough.
-func (t *tx) past(series int64, k PastKey, which string) ([]PastScore, error) {
+func (t *tx) past(series int64, k PastKey, which string, most int) ([]PastScore, error) {
 	query := "SELECT r.id, s.repeat, s.value, s.forks FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.fingerprint = ?" + which
 	args := []any{series, k.Fingerprint}
 	if len(k.Except) > 0 {
@@ -296,7 +300,7 @@ func (t *tx) past(series int64, k PastKey, which string) ([]PastScore, error) {
 		}
 	}
 	var scores []PastScore
-	err := t.each(query+" ORDER BY s.finished DESC, s.run DESC, s.ordinal DESC LIMIT ?", append(args, pastMost), func(r *sql.Rows) error {
+	err := t.each(query+" ORDER BY s.finished DESC, s.run DESC, s.ordinal DESC LIMIT ?", append(args, most), func(r *sql.Rows) error {
 		var p PastScore
 		var forks []byte
 		if err := r.Scan(&p.Run, &p.Repeat, &p.Value, &forks); err != nil {
