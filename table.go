@@ -118,8 +118,12 @@ func notes(r bench.Result) string {
 		if t.Error != nil {
 			fmt.Fprintf(&b, "%s: %s: %s\n", t.Case().Key(), t.State, t.Error.Message)
 		}
+		word := "doubtful"
+		if t.Validity.Valid {
+			word = "to know"
+		}
 		for _, reason := range t.Validity.Reasons {
-			fmt.Fprintf(&b, "%s: doubtful: %s\n", t.Case().Key(), reason)
+			fmt.Fprintf(&b, "%s: %s: %s\n", t.Case().Key(), word, reason)
 		}
 	}
 	standings(&b, r)

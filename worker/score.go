@@ -56,7 +56,7 @@ func (a *assembly) figure(forks [][]float64) stats.Figure {
 func (a *assembly) asScore(metric, unit, better string, forks [][]float64) *bench.Score {
 	f := a.figure(forks)
 	s := &bench.Score{
-		Metric: metric, Unit: unit, Better: better, Confidence: a.order.Plan.Confidence, N: f.N, Reason: f.Reason,
+		Metric: metric, Unit: unit, Better: better, Confidence: a.order.Plan.Confidence, N: f.N, Reason: f.Reason, Note: f.Note,
 		Value: f.Value, Low: f.Low, High: f.High,
 	}
 	for _, v := range []**float64{&s.Value, &s.Low, &s.High} {
@@ -120,7 +120,14 @@ func (a *assembly) judge() {
 	reasons := &a.result.Validity.Reasons
 	*reasons = append(*reasons, stats.Doubts(a.rates(false))...)
 	*reasons = append(*reasons, a.noiseDoubts()...)
-	a.result.Validity.Valid = len(*reasons) == 0 && a.result.State == bench.Succeeded
+	a.result.Validity.Valid = !slices.ContainsFunc(*reasons, a.harms) && a.result.State == bench.Succeeded
+}
+
+// harms tells whether a reason makes the figures doubtful. That neighbouring slices are alike
+// is worth knowing, but an interval that counts forks takes no slice for independent.
+func (a *assembly) harms(reason string) bool {
+	independent := a.order.Plan.Interval == bench.PooledT || len(a.records) == 1
+	return independent || !strings.HasPrefix(reason, "autocorrelated: ")
 }
 
 // noiseDoubts tells what else the host did, once for the trial: of each kind of doubt the

@@ -51,9 +51,17 @@ func (a *assembly) judgeSteadiness() {
 	case bench.SlowedDown:
 		a.doubt("slowed_down", "the rate fell while it was measured: what counts is the slower part at the end")
 	case bench.Inconsistent:
+		if !a.unsteady() { // some forks were flat and some warmed up, which is left out
+			return
+		}
 		a.doubt("inconsistent", "the forks differ in whether and how they became steady (%s)", a.classList())
 	case bench.Flat, bench.WarmedUp:
 	}
+}
+
+// unsteady tells whether any fork slowed down or never was steady.
+func (a *assembly) unsteady() bool {
+	return slices.ContainsFunc(a.result.Forks, func(f bench.Fork) bool { return *f.Steady == bench.SlowedDown || *f.Steady == bench.NeverSteady })
 }
 
 func (a *assembly) classList() string {

@@ -67,6 +67,7 @@ type Score struct {
 	Confidence float64  `json:"confidence" example:"0.95"` // level of the interval
 	N          int      `json:"n"`                         // samples behind the value
 	Reason     string   `json:"reason,omitempty"`          // why a value or a bound is null
+	Note       string   `json:"note,omitempty"`            // what a reader of the interval must know
 }
 
 // Latency summarises the times of single operations, in nanoseconds, from an HDR histogram
@@ -146,7 +147,7 @@ type Failures struct {
 // Validity says whether the figures can be believed.
 type Validity struct {
 	Valid   bool     `json:"valid"`
-	Reasons []string `json:"reasons"` // each "code: a sentence"
+	Reasons []string `json:"reasons"` // each "code: a sentence"; of a valid trial only what is worth knowing
 }
 
 // A Composite is one figure for several kernels of a run on one host.
