@@ -97,11 +97,12 @@ func (j *judge) clocks() {
 	j.doubt("frequency_changed", "the clock of the fastest CPU fell by %.0f %%%s", 100**v, between)
 }
 
-// pressure doubts a host on which tasks waited. A trial with more lanes than CPUs, or all of
-// it on one, makes its own tasks wait for a CPU; so that counts only while others worked too.
+// pressure doubts a host on which tasks waited. A trial makes its own tasks wait for a CPU:
+// those of one client and its server on two CPUs in half of the time, on one CPU in nearly all
+// of it. So that counts only while others worked too, however many CPUs the host has.
 func (j *judge) pressure() {
 	n := j.noise
-	if n.PressureCPU != nil && n.Others != nil && *n.PressureCPU > waitPart && *n.Others > othersFloor/2 {
+	if n.PressureCPU != nil && n.Others != nil && *n.PressureCPU > waitPart && *n.Others > othersFloor {
 		j.doubt("cpu_pressure", "tasks waited for a CPU in %.0f %% of the time, while other processes used %s", 100**n.PressureCPU, inCores(*n.Others))
 	}
 	if v := n.PressureMemory; v != nil && *v > waitMemoryPart {

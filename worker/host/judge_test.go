@@ -35,8 +35,8 @@ func TestDoubts(t *testing.T) {
 		{"no page in no time", bench.Noise{Swapped: new(int64(0))}, 2, nil},
 		{"clock", bench.Noise{Elapsed: 10, ClockDrop: new(0.25), MHzHigh: new(3600.0)}, 2, []string{"frequency_changed: the clock of the fastest CPU fell by 25 % from 3600 to 2700 MHz"}},
 		{"clock without its height", bench.Noise{Elapsed: 10, ClockDrop: new(0.25)}, 2, []string{"frequency_changed: the clock of the fastest CPU fell by 25 %"}},
-		{"waiting for the trial's own tasks", bench.Noise{Elapsed: 10, PressureCPU: new(1.0), Others: new(0.05)}, 2, nil},
-		{"waiting while others work", bench.Noise{Elapsed: 10, PressureCPU: new(0.38), Others: new(0.09)}, 2, []string{"cpu_pressure: tasks waited for a CPU in 38 % of the time, while other processes used 9 % of a core"}},
+		{"waiting for the trial's own tasks", bench.Noise{Elapsed: 10, PressureCPU: new(1.0), Others: new(0.1)}, 2, nil},
+		{"waiting while others work", bench.Noise{Elapsed: 10, PressureCPU: new(0.38), Others: new(0.5)}, 96, []string{"cpu_pressure: tasks waited for a CPU in 38 % of the time, while other processes used 50 % of a core"}},
 		{"waiting for memory", bench.Noise{Elapsed: 10, PressureMemory: new(0.2)}, 2, []string{"memory_pressure: tasks waited for memory in 20 % of the time"}},
 		{"no number of CPUs", bench.Noise{Elapsed: 10, Others: new(0.38)}, 0, []string{"host_busy: other processes used 38 % of a core"}},
 	} {
