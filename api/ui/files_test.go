@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -155,4 +156,69 @@ func TestEveryStateHasALook(t *testing.T) {
 			t.Errorf("no rule for .badge.%s", s)
 		}
 	}
+}
+
+// TestEveryVerdictHasAPlace: the comparison sorts by verdict, and one that it does not know
+// would stand above what calls for action.
+func TestEveryVerdictHasAPlace(t *testing.T) {
+	t.Parallel()
+	all := sources(t)
+	order := regexp.MustCompile(`(?m)^const order = (\[[^\]]*\]);$`).FindStringSubmatch(all["compare.js"])
+	if order == nil {
+		t.Fatal("compare.js has no order of verdicts that this test can read")
+	}
+	plain := []bench.Verdict{bench.Same} // the badge's own look
+	for _, v := range bench.Verdicts() {
+		if !strings.Contains(order[1], `"`+string(v)+`"`) {
+			t.Errorf("%s is not in %s", v, order[1])
+		}
+		if !strings.Contains(all["app.css"], ".badge."+string(v)) && !slices.Contains(plain, v) {
+			t.Errorf("no rule for .badge.%s", v)
+		}
+	}
+}
+
+// TestNamesOfFields: what the modules read of a comparison and of a trial is what the service
+// writes; a name that is not would be shown as unknown for ever.
+func TestNamesOfFields(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		file, read string // the name of the value in the module
+		value      any
+	}{
+		{"compare.js", "c", bench.CaseChange{}},
+		{"figures.js", "n", bench.Noise{}},
+		{"figures.js", "p", bench.Precision{}},
+		{"compare.js", "rules", bench.CompareSettings{}},
+	} {
+		t.Run(tt.file+" "+tt.read, func(t *testing.T) {
+			t.Parallel()
+			known := namesOf(tt.value)
+			if tt.read == "c" {
+				known = append(known, namesOf(bench.Comparison{})...)
+			}
+			if tt.read == "p" {
+				known = append(known, namesOf(bench.Placement{})...)
+			}
+			found := regexp.MustCompile(`\b`+tt.read+`\.([a-z_]+)\b`).FindAllStringSubmatch(sources(t)[tt.file], -1)
+			if len(found) == 0 {
+				t.Fatalf("%s reads nothing of %s", tt.file, tt.read)
+			}
+			for _, m := range found {
+				if !slices.Contains(known, m[1]) {
+					t.Errorf("%s reads %s, which there is not", tt.file, m[0])
+				}
+			}
+		})
+	}
+}
+
+// namesOf gives the names in JSON of a struct's fields.
+func namesOf(v any) []string {
+	var out []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, name)
+	}
+	return out
 }

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"benchd/api/export"
 	"benchd/worker/bench"
 )
 
@@ -122,8 +123,8 @@ func (p *Page) render(version string) error {
 	// Rendered once: nothing in the shell depends on who asks, so it has one ETag for all.
 	var b bytes.Buffer
 	err = t.Execute(&b, shell{
-		Base: "ui/" + p.hash, Modules: p.modules(), Version: version, Plan: plan,
-		Timeout: bench.DefaultTimeout.String(), States: states(bench.State.Valid), Final: states(bench.State.Final),
+		Base: "ui/" + p.hash, Modules: p.modules(), Version: version, Plan: plan, Formats: export.Formats(),
+		States: states(bench.State.Valid), Final: states(bench.State.Final),
 	})
 	if err != nil {
 		return fmt.Errorf("render the page's shell: %w", err)
@@ -143,47 +144,6 @@ func (p *Page) modules() []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// A shell is what shell.html is filled with.
-type shell struct {
-	Base    string   // the folder of the static files, relative to the page
-	Modules []string // beside app.js
-	Version string
-	Plan    []planField
-	Timeout string // the default
-	States  string // every state, parted by spaces
-	Final   string // the final ones
-}
-
-// A planField is one field of the form's plan.
-type planField struct {
-	Name, Label, Hint string
-	Default           string // of a request that does not say
-}
-
-// planFields lists the fields of a plan with the defaults that the service fills in.
-func planFields() ([]planField, error) {
-	b, err := json.Marshal(bench.DefaultPlan())
-	if err != nil {
-		return nil, err
-	}
-	var defaults map[string]any
-	if err := json.Unmarshal(b, &defaults); err != nil {
-		return nil, err
-	}
-	out := []planField{
-		{Name: "forks", Label: "Forks", Hint: "fresh processes, 1 to 100"},
-		{Name: "warmup", Label: "Warm-up", Hint: "before measuring, in each fork"},
-		{Name: "slices", Label: "Slices", Hint: "samples of each fork, 1 to 1000"},
-		{Name: "slice", Label: "Slice", Hint: "measuring time of one sample"},
-		{Name: "confidence", Label: "Confidence", Hint: "of the intervals, 0.5 to 0.9999"},
-		{Name: "limit", Label: "Limit", Hint: "a trial that takes longer fails"},
-	}
-	for i := range out {
-		out[i].Default = fmt.Sprint(defaults[out[i].Name])
-	}
-	return out, nil
 }
 
 // states lists the states for which is holds, parted by spaces.

@@ -147,44 +147,6 @@ func TestVersionIsText(t *testing.T) {
 	}
 }
 
-var planField = regexp.MustCompile(`name="([a-z_]+)"[^>]* data-default="([^"]*)" placeholder="([^"]*)"`)
-
-// TestPlanFields: the form offers every field of a plan, and the timeout, with the default
-// that the service fills in.
-func TestPlanFields(t *testing.T) {
-	t.Parallel()
-	b, err := json.Marshal(bench.DefaultPlan())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var values map[string]any
-	if err := json.Unmarshal(b, &values); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{"timeout": bench.DefaultTimeout.String()}
-	for name, v := range values {
-		text, ok := v.(string)
-		if !ok {
-			n, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = string(n)
-		}
-		want[name] = text
-	}
-	got := make(map[string]string)
-	for _, m := range planField.FindAllStringSubmatch(shell(t, ui.New("")), -1) {
-		got[m[1]] = m[2]
-		if m[2] != m[3] {
-			t.Errorf("%s shows %s as its default, which is %s", m[1], m[3], m[2])
-		}
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
 // TestStates: the page learns the states from the shell, so it never knows others than the
 // service.
 func TestStates(t *testing.T) {

@@ -1,8 +1,9 @@
-// Shows the screen that the address asks for: #/ and #/new, #/runs/<id>, #/hosts.
+// Shows the screen that the address asks for: #/ and #/new, #/runs/<id>, #/compare, #/hosts.
 import { h, trouble } from "./dom.js";
 import { sentence } from "./service.js";
 import { start } from "./start.js";
 import { run } from "./run.js";
+import { compare } from "./compare.js";
 import { hosts } from "./hosts.js";
 
 const main = document.getElementById("main");
@@ -13,6 +14,7 @@ let leaving = new AbortController();
 function screen(path) {
   if (path === "" || path === "new") return { nav: path === "" ? "runs" : "new", title: path === "" ? "Runs" : "New run", show: start(path === "new") };
   if (path === "hosts") return { nav: "hosts", title: "Hosts", show: hosts };
+  if (path === "compare") return { nav: "compare", title: "Comparison", show: compare };
   const id = /^runs\/([0-9a-f-]+)$/.exec(path)?.[1];
   if (id) return { nav: "", title: `Run ${id.slice(-8)}`, show: run(id) };
   return { nav: "", title: "Not found", show: async (place) => { lost(place, "There is no such page."); } };

@@ -60,6 +60,11 @@ export function row(columns, cells, attributes) {
   }));
 }
 
+// beneath makes a row that says more of the one above it, over all columns.
+export function beneath(columns, child, attributes) {
+  return h("tr", { role: "row", class: "notes", ...attributes }, h("td", { role: "cell", colspan: columns.length }, child));
+}
+
 // facts makes a list of names and values; a value of null shows why it is not known.
 export function facts(pairs) {
   return h("dl", { class: "facts" }, pairs.map(([name, value, reason]) => h("div", {},

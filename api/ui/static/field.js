@@ -17,7 +17,7 @@ export function field(label, hint, control) {
 
 // found takes a field that stands in the shell already.
 export function found(element) {
-  const control = element.querySelector("input");
+  const control = element.querySelector("input, select");
   return { element, label: element.querySelector("label").textContent, control, complain: complainer(element.querySelector(".error"), [control]) };
 }
 
@@ -66,4 +66,22 @@ export function unpairs(map) {
 export function plain(text) {
   if (/^(0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
   return text === "true" || text === "false" ? text === "true" : text;
+}
+
+// typed gives the JSON value of a plan's text by the kind of its field, or the text itself
+// where it cannot be one: the service says better what is wrong with it. A share may be
+// written in percent, and "none" asks for none.
+export function typed(kind, text) {
+  if (kind === "text") return text;
+  if (kind === "bool") return text === "true" || text === "false" ? text === "true" : text;
+  if (kind === "share" && text === "none") return null;
+  const percent = kind === "share" && text.endsWith("%");
+  const figure = percent ? text.slice(0, -1).trim() : text;
+  if (figure === "" || !Number.isFinite(Number(figure))) return text;
+  return percent ? Number((Number(figure) / 100).toPrecision(12)) : Number(figure);
+}
+
+// untyped writes a value as typed reads it.
+export function untyped(value) {
+  return value === null ? "none" : value ?? "";
 }

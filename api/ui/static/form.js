@@ -2,7 +2,7 @@
 // posted from elsewhere.
 import { h, say } from "./dom.js";
 import { ask, hosts, kernels, post, sentence, suites } from "./service.js";
-import { choices, field, found, pairs, unpairs } from "./field.js";
+import { choices, field, found, pairs, typed, unpairs, untyped } from "./field.js";
 import { entry, suiteTrials } from "./case.js";
 import { several } from "./format.js";
 
@@ -44,7 +44,7 @@ class Form {
     this.labels = field("Labels", "name=value, one on each line: free words to find the run by.", h("textarea", { rows: 2, spellcheck: "false" }, unpairs(spec?.labels)));
     this.planFields = document.getElementById("plan").content.cloneNode(true);
     this.plan = new Map([...this.planFields.querySelectorAll("[data-field]")].map((e) => [e.dataset.field, found(e)]));
-    for (const [name, f] of this.plan) f.control.value = (name === "timeout" ? spec?.timeout : spec?.plan?.[name]) ?? "";
+    if (spec) for (const f of this.plan.values()) f.control.value = untyped(valueAt(spec, f.control.dataset.pointer));
   }
 
   lay() {
@@ -93,19 +93,10 @@ class Form {
     };
     const names = this.hosts.chosen(), carried = map("/hosts/labels", this.hostLabels);
     if (names.length || carried) spec.hosts = { ...(names.length && { names }), ...(carried && { labels: carried }) };
-    for (const [name, f] of this.plan) this.readPlan(spec, places, name, f);
+    for (const f of this.plan.values()) readPlan(spec, places, f);
     const labels = map("/labels", this.labels);
     if (labels) spec.labels = labels;
     return { spec, places, wrong };
-  }
-
-  readPlan(spec, places, name, f) {
-    const text = f.control.value.trim();
-    places.set(name === "timeout" ? "/timeout" : `/plan/${name}`, f);
-    if (text === "") return;
-    const value = Number.isNaN(Number(f.control.dataset.default)) || Number.isNaN(Number(text)) ? text : Number(text);
-    if (name === "timeout") spec.timeout = value;
-    else (spec.plan ??= {})[name] = value;
   }
 
   // update shows what would be posted now.
@@ -113,11 +104,11 @@ class Form {
     const { spec } = this.read();
     const suite = this.named.find((s) => s.name === spec.suite);
     this.suite.element.querySelector(".hint").textContent = suite?.title ?? "A named list of cases with a plan of its own.";
-    for (const [name, f] of this.plan) f.control.placeholder = suite?.plan[name] ?? f.control.dataset.default;
+    for (const [name, f] of this.plan) standard(f.control, suite?.plan[name] ?? f.control.dataset.default);
     this.text.textContent = JSON.stringify(spec, null, 2);
     const quoted = JSON.stringify(spec).replaceAll("'", "'\\''");
     this.curl.textContent = `curl -sS -H 'Content-Type: application/json' -d '${quoted}' '${new URL("v1/runs", document.baseURI)}'`;
-    const n = (suiteTrials(this.known, suite) + this.entries.reduce((m, e) => m + e.trials(), 0)) * Math.max(1, spec.hosts?.names?.length ?? 0);
+    const n = (suiteTrials(this.known, suite) + this.entries.reduce((m, e) => m + e.trials(), 0)) * Math.max(1, spec.hosts?.names?.length ?? 0) * (spec.repeat >= 1 ? spec.repeat : 1);
     this.count.textContent = n ? several(n, "trial") : "Choose a suite, or add a kernel.";
   }
 
@@ -169,6 +160,27 @@ class Form {
       say("The command is selected: copy it with your keyboard.");
     }
   }
+}
+
+// readPlan puts the value of a plan's field where its pointer says; an empty field leaves it
+// to its default.
+function readPlan(spec, places, f) {
+  const text = f.control.value.trim(), { pointer, kind } = f.control.dataset;
+  places.set(pointer, f);
+  if (text === "") return;
+  const names = pointer.slice(1).split("/"), last = names.pop();
+  const inner = names.reduce((at, name) => (at[name] ??= {}), spec);
+  inner[last] = typed(kind, text);
+}
+
+function valueAt(spec, pointer) {
+  return pointer.slice(1).split("/").reduce((at, name) => at?.[name], spec);
+}
+
+// standard shows the value that an empty field stands for.
+function standard(control, value) {
+  if (control.options) control.options[0].textContent = `default: ${value}`;
+  else control.placeholder = value;
 }
 
 // place finds the field of a pointer: its own, or that of the nearest value around it.

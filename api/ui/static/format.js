@@ -22,6 +22,22 @@ export function interval(score) {
   return b ? `-${(100 * b.down).toFixed(1)}% +${(100 * b.up).toFixed(1)}%` : "unknown";
 }
 
+// share writes a part in percent with a few significant digits: "2.5 %".
+export function share(part, digits = 2) {
+  return `${Number((100 * part).toPrecision(digits))} %`;
+}
+
+// change writes a part as a change in percent: "+3.2%".
+export function change(part) {
+  return part === null || part === undefined ? "unknown" : `${part < 0 ? "" : "+"}${(100 * part).toFixed(1)}%`;
+}
+
+// probability writes a p-value as people compare it.
+export function probability(p) {
+  if (p === null || p === undefined) return "";
+  return p < 0.0001 ? "<0.0001" : p.toFixed(4);
+}
+
 // latency writes nanoseconds with three significant digits: "47.5µs".
 export function latency(ns) {
   if (ns === null || ns === undefined) return "";

@@ -1,7 +1,9 @@
 // The result of a run: a table of scores, each with its interval and its raw samples drawn,
 // and beneath each whatever is to be known before it is believed.
-import { badge, facts, h, row, s, table } from "./dom.js";
-import { bounds, interval, latency, number, params, several, size } from "./format.js";
+import { badge, beneath, facts, h, row, s, table } from "./dom.js";
+import { bar } from "./bar.js";
+import { compositeFigures, figures } from "./figures.js";
+import { bounds, interval, latency, number, params, several, share } from "./format.js";
 import { readings, snapshotFacts } from "./hosts.js";
 import { sentence } from "./service.js";
 
@@ -9,22 +11,26 @@ import { sentence } from "./service.js";
 export function result(r) {
   const hosts = Object.keys(r.hosts ?? {}).sort();
   const scale = scaleOf([...r.trials.map((t) => t.score), ...r.composites]);
-  const columns = layout(scale, hosts.length > 1);
-  const rows = [...r.trials.flatMap((t) => trialRows(columns, t, scale)), ...r.composites.map((c) => compositeRow(columns, c, scale))];
+  const columns = layout(hosts.length > 1);
+  const rows = [...r.trials.flatMap((t) => trialRows(columns, t, scale, r.spec.repeat > 1)), ...r.composites.flatMap((c) => compositeRows(columns, c, scale))];
   const doubtful = r.trials.filter((t) => t.score && !t.validity.valid).length;
   return [
     h("h2", {}, "Scores"),
     doubtful ? h("p", { class: "doubt" }, doubtful === 1 ? "One trial is doubtful: see the sentences beneath it." : `${doubtful} trials are doubtful: see the sentences beneath them.`) : null,
     table("Scores", columns, rows),
-    h("p", { class: "hint" }, `The interval is that of the median over n samples at ${Number((100 * r.spec.plan.confidence).toPrecision(4))} % confidence; its bar spans ±${percent(scale)} about the score. `,
-      "The dots are the raw samples in the order measured, a strip for each fork; a strip is as high as the range of the trial's samples, or 2 % of the score if that is more, and its line is the score."),
+    h("p", { class: "hint" }, legend(r.spec.plan, scale)),
     hosts.length ? h("h2", {}, "Hosts") : null,
     hosts.map((name) => host(name, r.hosts[name])),
   ];
 }
 
-function percent(part) {
-  return `${Number((100 * part).toPrecision(2))} %`;
+// legend says what the figures and drawings are, which the plan decides.
+function legend(plan, scale) {
+  const centre = plan.interval === "pooled_t" ? "the mean of n samples, by Student’s t," : "the median of n samples, by a bootstrap over forks and their slices,";
+  const counted = plan.warmup === "auto" ? "from where the fork was steady on, or all where it never was" : `without the warm-up of ${plan.warmup}`;
+  return [`The interval is that of ${centre} at ${share(plan.confidence, 4)} confidence; its bar spans ±${share(scale)} about the score. `,
+    `The dots are the raw samples that the score is made of, in the order measured, a strip for each fork: ${counted}. `,
+    "A strip is as high as the range of the trial's samples, or 2 % of the score if that is more, and its line is the score."];
 }
 
 // scaleOf chooses what the bars span: a round figure that holds the widest interval, but 1 %
@@ -36,37 +42,49 @@ function scaleOf(scores) {
   return [0.01, 0.02, 0.05, 0.1].find((round) => widest <= round) ?? 0.25;
 }
 
-function layout(scale, hosts) {
+function layout(hosts) {
   return [
     { name: "kernel", label: "Kernel" }, { name: "params", label: "Parameters" }, ...(hosts ? [{ name: "host", label: "Host" }] : []),
     { name: "score", label: "Score", numeric: true }, { name: "unit", label: "Unit" }, { name: "interval", label: "Interval" },
-    { name: "n", label: "n", numeric: true }, { name: "samples", label: "Samples" },
+    { name: "n", label: "n", numeric: true }, { name: "steady", label: "Steady" }, { name: "samples", label: "Samples" },
     { name: "p50", label: "p50", numeric: true }, { name: "p99", label: "p99", numeric: true }, { name: "more", label: "Further" },
   ];
 }
 
-function trialRows(columns, t, scale) {
+function trialRows(columns, t, scale, repeated) {
   const score = t.score;
   const cells = {
-    kernel: t.kernel, params: params(t.params), host: t.host,
+    kernel: t.kernel, params: [params(t.params), repeated ? h("span", { class: "hint block" }, `repeat ${t.repeat}`) : null], host: t.host,
     score: score ? h("strong", {}, number(score.value)) : badge(t.state), unit: score?.unit, interval: score ? intervalCell(score, scale) : "",
-    n: score ? String(score.n) : "", samples: strips(t), p50: latency(t.latency?.percentiles["50"]), p99: latency(t.latency?.percentiles["99"]),
+    n: score ? String(score.n) : "", steady: steadyCell(t.steady), samples: strips(t), p50: latency(t.latency?.percentiles["50"]), p99: latency(t.latency?.percentiles["99"]),
   };
-  const told = notes(t), wide = (...children) => h("td", { role: "cell", colspan: columns.length }, ...children);
-  const noted = told.length ? h("tr", { role: "row", class: "notes" }, wide(h("ul", { class: "doubts" }, told.map((n) => h("li", {}, n))))) : null;
-  const further = h("tr", { role: "row", class: "notes", hidden: true });
-  cells.more = t.forks.length ? opener(t, (open) => {
-    main.classList.toggle("opened", open);
-    if (!further.hasChildNodes()) further.append(wide(facts(figures(t))));
-    further.hidden = !open;
-  }) : "";
-  const main = row(columns, columns.map((c) => cells[c.name]), { class: noted ? "noted" : null });
-  return [main, further, noted];
+  const told = notes(t);
+  const noted = told.length ? beneath(columns, h("ul", { class: "doubts" }, told.map((n) => h("li", {}, n)))) : null;
+  return [...opening(columns, cells, t.forks.length ? `${t.kernel} ${params(t.params)}` : "", () => figures(t), { class: noted ? "noted" : null }), noted];
 }
 
-// opener is the button that shows a trial's further figures, and takes them away again.
-function opener(t, show) {
-  const button = h("button", { type: "button", class: "quiet", "aria-expanded": "false", "aria-label": `Further figures of ${t.kernel} ${params(t.params)}` }, "more");
+// opening makes a row with a button that shows the row beneath it, and that row; where there
+// is no name for what is shown there is neither.
+function opening(columns, cells, name, pairs, attributes) {
+  const place = h("div"), further = beneath(columns, place, { hidden: true });
+  const more = name && opener(name, (open) => {
+    main.classList.toggle("opened", open);
+    if (!place.hasChildNodes()) place.append(facts(pairs()));
+    further.hidden = !open;
+  });
+  const main = row(columns, columns.map((c) => (c.name === "more" ? more : cells[c.name])), attributes);
+  return [main, further];
+}
+
+// steadyCell is the class of a trial's series, with the slices until it was steady.
+function steadyCell(steady) {
+  if (!steady?.class) return "";
+  return [steady.class, steady.slices ? h("span", { class: "hint" }, ` after ${several(steady.slices, "slice")}`) : null];
+}
+
+// opener is the button that shows further figures, and takes them away again.
+function opener(name, show) {
+  const button = h("button", { type: "button", class: "quiet", "aria-expanded": "false", "aria-label": `Further figures of ${name}` }, "more");
   button.addEventListener("click", () => {
     const open = button.getAttribute("aria-expanded") === "false";
     button.setAttribute("aria-expanded", String(open));
@@ -76,9 +94,9 @@ function opener(t, show) {
   return button;
 }
 
-function compositeRow(columns, c, scale) {
+function compositeRows(columns, c, scale) {
   const cells = { kernel: `${c.name} (composite)`, params: params(c.params), host: c.host, score: h("strong", {}, number(c.value)), unit: c.unit, interval: intervalCell(c, scale), n: String(c.n) };
-  return row(columns, columns.map((col) => cells[col.name]), { class: "composite", title: `the arithmetic mean of ${c.members.join(", ")}` });
+  return opening(columns, cells, `the composite ${c.name} ${params(c.params)}`, () => compositeFigures(c), { class: "composite" });
 }
 
 // notes are the errors and doubts of a trial, in sentences.
@@ -96,19 +114,12 @@ function notes(t) {
 }
 
 // intervalCell draws the interval about the score, which is the middle, on the scale that all
-// rows share. An arrow's head stands where it goes beyond.
+// rows share.
 function intervalCell(score, scale) {
   const b = bounds(score);
   const text = interval(score);
   if (!b) return h("span", { class: "hint", title: score.reason || null }, text);
-  const x = (part) => 60 + 56 * Math.max(-1, Math.min(1, part / scale));
-  const left = x(-b.down), right = x(b.up);
-  return [s("svg", { class: "interval", viewBox: "0 0 120 16", width: 120, height: 16, "aria-hidden": "true" },
-    s("line", { class: "axis", x1: 4, x2: 116, y1: 8, y2: 8 }),
-    s("rect", { class: "range", x: left, width: Math.max(1, right - left), y: 4, height: 8, rx: 1 }),
-    b.down > scale ? s("path", { class: "beyond", d: "M0 8l5-5v10z" }) : null,
-    b.up > scale ? s("path", { class: "beyond", d: "M120 8l-5-5v10z" }) : null,
-    s("line", { class: "middle", x1: 60, x2: 60, y1: 1, y2: 15 })), h("span", { class: "figures" }, text)];
+  return [bar(-b.down, b.up, scale), h("span", { class: "figures" }, text)];
 }
 
 const height = 28;
@@ -138,27 +149,6 @@ function strip(samples, step, y, middle, fork) {
   }, s("rect", { class: "ground", x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 2 }),
   s("line", { class: "axis", x1: 0, x2: width, y1: middle, y2: middle }),
   s("path", { class: step < 2 ? "dots dense" : "dots", d: dots }));
-}
-
-// figures are what else a trial measured.
-function figures(t) {
-  const pairs = (t.metrics ?? []).map((m) => [m.metric.replaceAll("_", " "), m.value === null ? null : `${number(m.value)} ${m.unit} (${interval(m)})`, m.reason]);
-  if (t.latency) {
-    const tail = Object.entries(t.latency.percentiles).sort(([a], [b]) => a - b).map(([p, ns]) => `p${p} ${latency(ns)}`).join(", ");
-    pairs.push(["times of single operations", `min ${latency(t.latency.min)}, ${tail}, max ${latency(t.latency.max)}`]);
-  }
-  t.forks.forEach((f, i) => pairs.push([`fork ${i + 1}`, forkText(f)]));
-  return pairs;
-}
-
-function forkText(f) {
-  const cores = (v) => (v === null ? "unknown" : `${v.toFixed(2)} cores`);
-  const out = [`client ${cores(f.cpu.client)}`];
-  if (f.server_usage) out.push(`server ${cores(f.cpu.server)}`);
-  if (f.cpu.system !== null) out.push(`${(100 * f.cpu.system).toFixed(0)} % of the host busy`);
-  if (f.usage.max_rss_bytes !== null) out.push(`peak memory ${size(f.usage.max_rss_bytes)}`);
-  out.push(`warm-up of ${f.warmup.operations} operations`);
-  return out.join(", ");
 }
 
 function host(name, snapshot) {

@@ -2,6 +2,7 @@
 import { badge, h, labels, renew, row, say, table, trouble, when } from "./dom.js";
 import { ask, follow, kernels, sentence } from "./service.js";
 import { asked, number, params, several } from "./format.js";
+import { field } from "./field.js";
 import { result } from "./result.js";
 
 const columns = [
@@ -28,10 +29,11 @@ class View {
     this.head = h("div");
     this.buttons = h("div", { class: "buttons" });
     this.progress = h("div");
+    this.after = h("div");
     this.trials = h("div");
     this.result = h("div");
     this.request = h("div");
-    this.element = h("div", {}, this.head, this.buttons, this.progress, this.result, this.trials, this.request);
+    this.element = h("div", {}, this.head, this.buttons, this.after, this.progress, this.result, this.trials, this.request);
   }
 
   get address() { return `v1/runs/${this.id}`; }
@@ -50,6 +52,7 @@ class View {
   show(run) {
     this.last = run;
     this.state = run.state;
+    this.repeats = run.spec.repeat > 1;
     renew(this.head, [run.state, run.reason, run.started, run.finished, run.hosts], () => head(run));
     renew(this.buttons, run.state, () => this.actions(run));
     renew(this.progress, [run.progress, run.state], () => (final(run) ? null : bar(run)));
@@ -71,7 +74,7 @@ class View {
 
   line(t) {
     const value = t.phase?.value;
-    const element = row(columns, [badge(t.state), t.kernel, params(t.params), t.host || h("span", { class: "hint" }, "none yet"),
+    const element = row(columns, [badge(t.state), t.kernel, [params(t.params), this.repeats ? h("span", { class: "hint block" }, `repeat ${t.repeat}`) : null], t.host || h("span", { class: "hint" }, "none yet"),
       t.error ? h("span", { class: "error" }, sentence(t.error.message)) : phase(t.phase),
       value === undefined || value === null ? "" : `${number(value)} ${this.units.get(t.kernel) ?? ""}`]);
     this.lines.set(t.id, { element, key: JSON.stringify(t) });
@@ -98,6 +101,20 @@ class View {
     }
   }
 
+  // comparing is a small form that leads from this run, as the head, to a comparison.
+  comparing() {
+    const list = h("datalist", { id: "runs-to-compare" });
+    ask("v1/runs?limit=25", { signal: this.signal }).then(({ runs }) => list.append(...runs.filter((r) => final(r) && r.id !== this.id)
+      .map((r) => h("option", { value: r.id }, `${asked(r.spec)}, ${r.state}, ${when(r.created).textContent}`)))).catch(() => {});
+    const base = field("Compare with run", "its id: the base, which this run is compared with", h("input", { name: "base", class: "run", list: list.id, required: true, autocomplete: "off", spellcheck: "false", placeholder: "id of a run" }));
+    const form = h("form", { class: "filters pair", "aria-label": "Compare with another run" }, base.element, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Compare")), list);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      location.hash = `#/compare?${new URLSearchParams({ base: base.control.value.trim(), head: this.id })}`;
+    });
+    return form;
+  }
+
   // finish shows the result in place of the trials. When nothing was measured, the trials say
   // why not.
   async finish() {
@@ -106,8 +123,16 @@ class View {
       renew(this.result, found, () => result(found));
       this.trials.hidden = true;
     }
+    renew(this.after, this.id, () => [formats(this.address), this.comparing()]);
     return null;
   }
+}
+
+// formats links the result as other tools read it.
+function formats(address) {
+  const links = [...document.getElementById("formats").content.cloneNode(true).querySelectorAll("a")];
+  for (const a of links) a.href = `${address}/results?format=${a.dataset.format}`;
+  return h("p", {}, "The result as ", links.map((a, i) => [i ? ", " : "", a]), ".");
 }
 
 function final(run) {

@@ -1,13 +1,16 @@
 // The start: the form for a new run, and the list of runs with its filters.
 import { badge, h, labels, renew, row, table, when } from "./dom.js";
 import { ask, follow, kernels, sentence, suites } from "./service.js";
-import { asked } from "./format.js";
+import { asked, several } from "./format.js";
 import { form } from "./form.js";
 
 const columns = [
   { name: "state", label: "State" }, { name: "run", label: "Run" }, { name: "asked", label: "Measures" },
-  { name: "hosts", label: "Hosts" }, { name: "progress", label: "Progress" }, { name: "created", label: "Created" },
+  { name: "hosts", label: "Hosts" }, { name: "progress", label: "Progress" }, { name: "created", label: "Created" }, { name: "compare", label: "Compare" },
 ];
+
+// The ids of the runs that are ticked to be compared, kept from one page of the list to the next.
+const ticked = new Set();
 
 // The filters of GET /v1/runs, by the names that they have there and in the page's address.
 const filters = ["state", "suite", "kernel", "host", "label"];
@@ -17,8 +20,10 @@ export function start(open) {
   return async (place, query, signal) => {
     const heading = h("h1", {}, "Runs");
     const maker = h("details", { class: "card", open }, h("summary", {}, "New run"));
-    const list = h("div"), pages = h("p", { class: "buttons" });
-    place.append(heading, maker, filterBar(query), list, pages);
+    const list = h("div"), pages = h("p", { class: "buttons" }), pair = h("div");
+    place.append(heading, maker, filterBar(query), pair, list, pages);
+    list.addEventListener("change", (event) => tick(event.target, pair));
+    showPair(pair);
     const made = form({ from: query.get("from"), signal });
     const fill = () => made.then((element) => { if (!maker.contains(element)) maker.append(element); });
     if (open) fill().then(() => maker.querySelector("select")?.focus()).catch(() => {});
@@ -52,7 +57,31 @@ function line(run) {
     run.hosts.length ? run.hosts.join(", ") : h("span", { class: "hint" }, "none yet"),
     [run.finished ? null : h("progress", { max: 100, value: p.percent, "aria-label": "progress" }), ` ${p.done}/${p.total}`,
       p.eta ? h("span", { class: "hint" }, ` ${p.eta} left`) : null],
-    when(run.created)]);
+    when(run.created),
+    run.finished ? h("input", { type: "checkbox", value: run.id, checked: ticked.has(run.id), "aria-label": `Compare run …${run.id.slice(-8)}` }) : ""]);
+}
+
+function tick(box, pair) {
+  if (box.checked) ticked.add(box.value);
+  else ticked.delete(box.value);
+  showPair(pair);
+}
+
+// showPair offers to compare the runs that are ticked, once there are two: the older one is
+// the base. Ids sort by time.
+function showPair(pair) {
+  const [base, head] = [...ticked].sort();
+  renew(pair, [...ticked], () => ticked.size === 0 ? null : h("p", { class: "buttons", role: "status" },
+    ticked.size === 2 ? h("a", { class: "button main", href: `#/compare?${new URLSearchParams({ base, head })}` }, `Compare …${base.slice(-8)} with …${head.slice(-8)}`)
+      : h("span", { class: "hint" }, `${several(ticked.size, "run")} ticked; tick two to compare them.`),
+    h("button", { type: "button", class: "quiet", onclick: () => untick(pair) }, "Untick")));
+}
+
+function untick(pair) {
+  ticked.clear();
+  for (const box of document.querySelectorAll("td input[type=checkbox]")) box.checked = false;
+  showPair(pair);
+  document.getElementById("main").focus({ preventScroll: true }); // the button is gone
 }
 
 // wanted makes the query of the API from that of the page.
