@@ -1,5 +1,5 @@
 // Package ui is the page at "/": the list of runs, a form to ask for one, a run while it is
-// measured and its result, and the hosts.
+// measured and its result, two runs compared, and the hosts.
 //
 // The page has no interface of its own: it is a shell, a style sheet and a few modules of
 // plain JavaScript, all embedded, that talk to the JSON API under /v1. The server renders
