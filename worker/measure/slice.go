@@ -192,6 +192,9 @@ func (s *session) cpu(measured []slice) bench.CPU {
 		return &v
 	}
 	cpu := bench.CPU{Client: share(client, true), Server: share(server, haveServer), System: share(system/float64(host.CPUs()), haveSystem)}
+	if cpu.System != nil { // the kernel counts in ticks, and an edge of one may belong to what was before
+		*cpu.System = min(*cpu.System, 1)
+	}
 	reasons := s.Meter.Reasons()
 	var why []error
 	for _, name := range []string{host.ServerReason, host.SystemReason} {
