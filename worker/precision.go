@@ -29,11 +29,11 @@ func (a *assembly) wantsMore() bool {
 	switch {
 	case p.Reached != nil && *p.Reached <= p.Target:
 		p.Met = true
-		p.Reason = fmt.Sprintf("reached after %d forks", done)
+		p.Reason = "reached after " + countForks(done)
 	case done >= maxForks:
-		p.Reason = fmt.Sprintf("not reached after %d forks, the most there are", done)
+		p.Reason = fmt.Sprintf("not reached after %s, the most there are", countForks(done))
 	case spent+each > plan.Limit.Std():
-		p.Reason = fmt.Sprintf("not reached after %d forks; a further one, of about %s, would not end within the limit of %s", done, bench.Duration(each.Round(100*time.Millisecond)), plan.Limit)
+		p.Reason = fmt.Sprintf("not reached after %s; a further one, of about %s, would not end within the limit of %s", countForks(done), bench.Duration(each.Round(100*time.Millisecond)), plan.Limit)
 	default:
 		return true
 	}
@@ -47,7 +47,7 @@ func (a *assembly) cutShort() bool {
 	if a.result.Precision == nil || done < a.order.Plan.Forks {
 		return false
 	}
-	a.result.Precision.Reason = fmt.Sprintf("not reached after %d forks; the limit of %s ended a further one", done, a.order.Plan.Limit)
+	a.result.Precision.Reason = fmt.Sprintf("not reached after %s; the limit of %s ended a further one", countForks(done), a.order.Plan.Limit)
 	return true
 }
 
@@ -59,4 +59,12 @@ func (a *assembly) relativeError() *float64 {
 		return nil
 	}
 	return new(math.Abs((*f.High - *f.Low) / 2 / *f.Value))
+}
+
+// countForks writes a number of forks: "1 fork", "3 forks".
+func countForks(n int) string {
+	if n == 1 {
+		return "1 fork"
+	}
+	return fmt.Sprintf("%d forks", n)
 }
