@@ -72,9 +72,15 @@ func (e evidence) stopped() (string, bool) {
 // same: a host that makes figures jump by half shows nothing to be so.
 func coarse(o Options) float64 { return math.Log1p(max(o.MinEffect, 0.1)) }
 
+// large tells whether the change exceeds the threshold, both as parts of the base's value, as
+// they are shown: a value that fell by 10 % and one that rose by 10 % are equally far off.
+func (e evidence) large(o Options) bool {
+	return math.Abs(relative(e.change)) > relative(e.threshold(o))
+}
+
 // verdict decides, and says why in a sentence.
 func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (bench.Verdict, string) {
-	large := math.Abs(e.change) > e.threshold(o)
+	large := e.large(o)
 	switch {
 	case large && adjusted <= o.Q:
 		return e.changed(c, adjusted)
@@ -82,9 +88,9 @@ func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (benc
 		return bench.Undecided, fmt.Sprintf("The change of %s is larger than %s, %s, but may be chance (adjusted p %s).",
 			signed(*c.Change), percent(*c.Threshold), e.source(o), short(adjusted))
 	case e.threshold(o) > coarse(o):
-		return bench.Undecided, fmt.Sprintf("The change of %s is not larger than %s, %s, which hides changes that matter.", signed(*c.Change), percent(*c.Threshold), e.source(o))
+		return bench.Undecided, fmt.Sprintf("The change of %s is not larger than %s, %s%s, which hides changes that matter.", signed(*c.Change), percent(*c.Threshold), e.source(o), e.fewRuns())
 	case e.half > e.threshold(o):
-		return bench.Undecided, fmt.Sprintf("The change is known only to ±%s, wider than %s, %s.", percent(relative(e.half)), percent(*c.Threshold), e.source(o))
+		return bench.Undecided, fmt.Sprintf("The change may be anything from %s to %s, which is wider than %s, %s, either way.", signed(*c.Low), signed(*c.High), percent(*c.Threshold), e.source(o))
 	}
 	return bench.Same, fmt.Sprintf("The change of %s is not larger than %s, %s.", signed(*c.Change), percent(*c.Threshold), e.source(o))
 }
@@ -152,6 +158,15 @@ func (e evidence) source(o Options) string {
 		return "which stands in for the noise, since it was never measured here"
 	}
 	return "the noise of this case on this host"
+}
+
+// fewRuns says when the noise is large because little is known of it: with three degrees of
+// freedom Student's t alone makes it twice what it is with nine.
+func (e evidence) fewRuns() string {
+	if e.known == nil || e.known.floor.Runs >= goodRuns {
+		return ""
+	}
+	return fmt.Sprintf(" as far as %d runs tell it", e.known.floor.Runs)
 }
 
 // untested says what is missing for a test.

@@ -15,7 +15,7 @@ const mostForks = 100
 // when the samples have two levels or the host was disturbed.
 func (e evidence) needed(tests int, adjusted float64, o Options) *bench.Needed {
 	base, head := e.pair.base, e.pair.head
-	disturbed := e.tested && adjusted <= o.Q && math.Abs(e.change) > e.threshold(o)
+	disturbed := e.tested && adjusted <= o.Q && e.large(o)
 	if !e.measured || disturbed || base.doubt(bimodal) != "" || head.doubt(bimodal) != "" {
 		return nil
 	}
@@ -27,6 +27,8 @@ func (e evidence) needed(tests int, adjusted float64, o Options) *bench.Needed {
 		return &bench.Needed{Forks: forks, Samples: max(minSamples, forks*each)}
 	case e.known == nil:
 		forks = max(forks, goodForks)
+		return &bench.Needed{Forks: forks, Samples: forks * each, Runs: goodRuns}
+	case e.known.floor.Runs < goodRuns && e.threshold(o) > coarse(o):
 		return &bench.Needed{Forks: forks, Samples: forks * each, Runs: goodRuns}
 	}
 	level := o.Q / float64(max(1, tests))
@@ -48,7 +50,7 @@ const (
 func (e evidence) decided(forks int, level float64, o Options) bool {
 	s, _ := e.spreadOf(forks, forks, spread{e.forks.variance, float64(2 * (forks - 1))})
 	sd := math.Sqrt(s.variance)
-	if math.Abs(e.change) > e.threshold(o) {
+	if e.large(o) {
 		return twoSided(e.change/sd, s.df) <= level
 	}
 	quiet := e.known.change(forks, forks, e.prior)
