@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// Rounds is the number of draws from a confidence distribution.
-	Rounds = 2000
-
 	// draws is the number of resamples behind a standard error, which they tell to 2 %.
 	draws = 1000
 
@@ -50,14 +47,12 @@ func (e estimate) figure(n int, confidence float64) Figure {
 	return f
 }
 
-// replicates are the values at evenly spaced quantiles of t, in an order that depends on the
-// stream: they have the estimate's distribution exactly, not only on average.
-func (e estimate) replicates(stream uint64) []float64 {
-	out := make([]float64, Rounds)
-	for i, to := range rand.New(rand.NewPCG(seed1, seed2+stream)).Perm(Rounds) {
-		out[to] = e.at(studentT((float64(i)+0.5)/Rounds, max(1, e.degrees)))
+// linear is the standard error in the value's unit.
+func (e estimate) linear() float64 {
+	if e.log {
+		return e.value * e.err
 	}
-	return out
+	return e.err
 }
 
 // estimateOf makes the estimate that a plan asks for, and counts the samples.

@@ -63,7 +63,7 @@ func (g group) composite(name string, interval bench.Interval, members []string)
 		Name: name, Host: g.host, Params: first.Params, Members: members,
 		Score: bench.Score{
 			Metric: first.Score.Metric, Unit: first.Score.Unit, Better: first.Score.Better,
-			Value: f.Value, Low: f.Low, High: f.High, Confidence: first.Score.Confidence, N: f.N, Reason: f.Reason,
+			Value: f.Value, Low: f.Low, High: f.High, Confidence: first.Score.Confidence, N: f.N, Reason: f.Reason, Note: f.Note,
 		},
 	}
 }

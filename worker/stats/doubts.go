@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"benchd/worker/bench"
 )
 
 const (
@@ -26,14 +28,15 @@ const (
 
 // Doubts tells what speaks against taking the samples of a trial for draws around one level,
 // each as "code: a sentence with numbers". The codes are bimodal, when samples jump between
-// two levels with nothing between, and autocorrelated, when neighbouring slices are alike.
-func Doubts(forks [][]float64) []string {
+// two levels with nothing between, and autocorrelated, when neighbouring slices are alike;
+// what that means depends on how the interval is made.
+func Doubts(interval bench.Interval, forks [][]float64) []string {
 	forks = filled(forks)
 	var out []string
 	if s := bimodal(forks); s != "" {
 		out = append(out, "bimodal: "+s)
 	}
-	if s := autocorrelated(forks); s != "" {
+	if s := autocorrelated(interval, forks); s != "" {
 		out = append(out, "autocorrelated: "+s)
 	}
 	return out
@@ -73,17 +76,20 @@ func bimodal(forks [][]float64) string {
 
 // autocorrelated works with the ranks within each fork, on which a few outliers and the
 // shape of the distribution have no influence.
-func autocorrelated(forks [][]float64) string {
+func autocorrelated(interval bench.Interval, forks [][]float64) string {
 	r, pairs, count := neighbours(forks)
 	if pairs < minPairs || r < alike || r*math.Sqrt(float64(count)) < alikeErrors {
 		return ""
 	}
 	r = min(r, 0.99)
-	what := "the interval, which counts forks, allows for it, one that pools all slices is too narrow"
-	if len(forks) == 1 {
+	what := "the interval counts forks and allows for it; one that pools all slices would be too narrow"
+	switch {
+	case interval == bench.PooledT:
+		what = "the interval, which pools all slices, is too narrow"
+	case len(forks) == 1:
 		what = "with one fork the interval is too narrow"
 	}
-	return fmt.Sprintf("neighbouring slices are alike, with a correlation of %.2f within forks: %d samples say as much as some %.0f independent ones, and %s by a factor of about %.1f",
+	return fmt.Sprintf("neighbouring slices are alike, with a correlation of %.2f within forks: %d samples say as much as some %.0f independent ones; %s by a factor of about %.1f",
 		r, count, max(1, float64(count)*(1-r)/(1+r)), what, math.Sqrt((1+r)/(1-r)))
 }
 

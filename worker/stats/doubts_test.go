@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"benchd/worker/bench"
 	"benchd/worker/stats"
 )
 
 // codes are the codes of a trial's doubts.
 func codes(forks [][]float64) string {
 	var out []string
-	for _, d := range stats.Doubts(forks) {
+	for _, d := range stats.Doubts(bench.Bootstrap, forks) {
 		code, _, _ := strings.Cut(d, ": ")
 		out = append(out, code)
 	}
@@ -62,7 +63,7 @@ func TestDoubts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if got := codes(tt.forks); got != tt.want {
-				t.Errorf("doubts %q, want %q: %v", got, tt.want, stats.Doubts(tt.forks))
+				t.Errorf("doubts %q, want %q: %v", got, tt.want, stats.Doubts(bench.Bootstrap, tt.forks))
 			}
 		})
 	}
@@ -74,10 +75,13 @@ func TestDoubtsInNumbers(t *testing.T) {
 	forks := [][]float64{slices.Repeat([]float64{2.9, 2.9, 2.9, 2.9, 2.9, 3.4, 3.4, 3.4, 3.4, 3.4}, 4)}
 	want := []string{
 		"bimodal: 20 samples lie around 2.9 and 20 around 3.4, 17.2 % apart, with hardly any between, and change sides 7 times: the median is one of two answers",
-		"autocorrelated: neighbouring slices are alike, with a correlation of 0.65 within forks: 40 samples say as much as some 8 independent ones, and with one fork the interval is too narrow by a factor of about 2.2",
+		"autocorrelated: neighbouring slices are alike, with a correlation of 0.65 within forks: 40 samples say as much as some 8 independent ones; with one fork the interval is too narrow by a factor of about 2.2",
 	}
-	if got := stats.Doubts(forks); !slices.Equal(got, want) {
+	if got := stats.Doubts(bench.Bootstrap, forks); !slices.Equal(got, want) {
 		t.Errorf("doubts %q", got)
+	}
+	if got := stats.Doubts(bench.PooledT, append(forks, forks...)); !strings.Contains(got[1], "independent ones; the interval, which pools all slices, is too narrow by") {
+		t.Errorf("doubts of a pooled interval %q", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package stats_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	moremath "github.com/aclements/go-moremath/stats"
@@ -90,33 +91,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestReplicates: the replicates of a value are its interval, at any level, and those of
-// two streams do not move together.
-func TestReplicates(t *testing.T) {
-	t.Parallel()
-	forks := [][]float64{{100, 101, 102, 103}, {104, 103, 105, 104}, {99, 98, 101, 100}}
-	for _, kind := range []bench.Interval{bench.Bootstrap, bench.PooledT} {
-		f := stats.Of(kind, forks, 0.9)
-		one, other := stats.Replicates(kind, forks, 1), stats.Replicates(kind, forks, 2)
-		inside, product := 0, 0.0
-		for i, v := range one {
-			if v >= *f.Low && v <= *f.High {
-				inside++
-			}
-			product += math.Copysign(1, v-*f.Value) * math.Copysign(1, other[i]-*f.Value)
-		}
-		if share := float64(inside) / float64(len(one)); math.Abs(share-0.9) > 0.002 {
-			t.Errorf("%s: %.4f of the replicates lie in the interval at 0.9", kind, share)
-		}
-		if r := product / float64(len(one)); math.Abs(r) > 0.08 {
-			t.Errorf("%s: two streams move together, correlation of signs %.3f", kind, r)
-		}
-	}
-	if r := stats.Replicates(bench.Bootstrap, nil, 0); r != nil {
-		t.Errorf("no samples have %d replicates", len(r))
-	}
-}
-
 // TestRatesAndTimes: a rate's interval is that of the time turned over.
 func TestRatesAndTimes(t *testing.T) {
 	t.Parallel()
@@ -148,4 +122,45 @@ func meanAndSpread(v []float64) (mean, spread float64) {
 		spread += (x - mean) * (x - mean) / float64(len(v)-1)
 	}
 	return mean, math.Sqrt(spread)
+}
+
+// TestMeanCovers: the interval of a composite of five trials holds the true mean about as
+// often as it says, and lies within the mean of its members' bounds.
+func TestMeanCovers(t *testing.T) {
+	t.Parallel()
+	const trials = 600
+	rng := rand.New(rand.NewPCG(11, 12))
+	held := 0
+	for range trials {
+		groups := make([][][]float64, 5)
+		sum := 0.0
+		for g := range groups {
+			truth := 1000.0 * float64(g+1)
+			sum += truth
+			for range 3 {
+				level := truth * (1 + 0.01*rng.NormFloat64())
+				fork := make([]float64, 20)
+				for i := range fork {
+					fork[i] = level * (1 + 0.02*rng.NormFloat64())
+				}
+				groups[g] = append(groups[g], fork)
+			}
+		}
+		f := stats.Mean(bench.Bootstrap, groups, 0.95)
+		low, high := 0.0, 0.0
+		for _, g := range groups {
+			m := stats.Median(g, 0.95)
+			low, high = low+*m.Low/5, high+*m.High/5
+		}
+		if *f.Low < low || *f.High > high {
+			t.Fatalf("interval %v to %v, the mean of the members' bounds is %v to %v", *f.Low, *f.High, low, high)
+		}
+		if *f.Low <= sum/5 && sum/5 <= *f.High {
+			held++
+		}
+	}
+	t.Logf("%.1f %% of %d intervals hold the true mean", 100*float64(held)/trials, trials)
+	if held < trials*92/100 || held > trials*985/1000 {
+		t.Errorf("%d of %d intervals at 95 %% hold the true mean", held, trials)
+	}
 }

@@ -66,44 +66,37 @@ func Of(interval bench.Interval, forks [][]float64, confidence float64) Figure {
 
 // Mean gives the arithmetic mean over several groups' values, each group the forks of one
 // trial, as SciMark makes its composite of its kernels' scores; the groups' values are those
-// of the given interval. The mean's interval comes from the groups' replicates, round by
-// round, since the trials were measured one after another and vary independently.
+// of the given interval. Since the trials were measured one after another and vary
+// independently, the squares of their standard errors add up, and so do what they know of
+// them: five trials of three forks have more than two degrees of freedom together
+// (Satterthwaite, Biometrics Bulletin 2, 1946).
 func Mean(interval bench.Interval, groups [][][]float64, confidence float64) Figure {
 	if len(groups) == 0 {
 		return Figure{Reason: "it has no members"}
 	}
-	f := Figure{N: math.MaxInt}
-	sum, means := 0.0, make([]float64, Rounds)
-	for i, forks := range groups {
+	mean, least := estimate{log: true}, math.MaxInt
+	var squares, fourths float64
+	for _, forks := range groups {
 		e, n := estimateOf(interval, forks)
 		if n == 0 {
 			return e.figure(n, confidence)
 		}
-		f.N = min(f.N, n)
-		sum += e.value
-		for r, v := range e.replicates(uint64(i)) {
-			means[r] += v / float64(len(groups))
-		}
+		least = min(least, n)
+		err := e.linear()
+		mean.value += e.value / float64(len(groups))
+		squares += err * err
+		fourths += err * err * err * err / float64(max(1, e.degrees))
+		mean.log = mean.log && e.log
+		mean.least = min(mean.least, e.least)
 	}
-	f.Value = ptr(sum / float64(len(groups)))
-	slices.Sort(means)
-	tail := (1 - confidence) / 2
-	f.bound(quantile(means, tail), quantile(means, 1-tail))
-	return f
-}
-
-// Replicates gives Rounds draws from the confidence distribution of a trial's value: any
-// part of them that lies between two bounds is the confidence that the value does. Figures
-// made of several trials are worked out once for each round and their interval read off.
-// Trials that vary independently need different streams.
-//
-// It is nil when there are no samples.
-func Replicates(interval bench.Interval, forks [][]float64, stream uint64) []float64 {
-	e, n := estimateOf(interval, forks)
-	if n == 0 {
-		return nil
+	mean.err = math.Sqrt(squares) / float64(len(groups))
+	if mean.log {
+		mean.err /= mean.value
 	}
-	return e.replicates(stream)
+	if fourths > 0 {
+		mean.degrees = int(squares * squares / fourths)
+	}
+	return mean.figure(least, confidence)
 }
 
 // widest is the factor from the value to a bound beyond which bounds tell nothing: with two

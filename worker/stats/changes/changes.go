@@ -6,8 +6,9 @@
 // certain, and cuts it as Otava does (Fleming et al., Hunter: Using Change Point Detection
 // to Hunt for Performance Regressions, ICPE 2023): by the energy of Matteson and James (A
 // Nonparametric Approach for Multiple Change Point Analysis, JASA 109, 2014), Student's
-// t-test in place of permutations, and a merge of the weakest points. A change that is found
-// with enough points after it is certain from then on. The package is pure.
+// t-test in place of permutations, and a merge of the weakest points. A few outliers in the
+// window are replaced by what is beside them before it is cut. A change that is found with
+// enough points after it is certain from then on. The package is pure.
 package changes
 
 import (
@@ -20,7 +21,7 @@ type Change struct {
 	Index         int     // the first value on the new level
 	Before, After float64 // medians of the values on either side in the window it was found in
 	Change        float64 // After relative to Before, less one; 0 when Before is 0
-	P             float64 // of the t-test of the two sides
+	P             float64 // of the t-test of the two sides, without their outliers
 	// Confirmed tells that enough values followed: the change stays as it is whatever values
 	// are added. Others are provisional.
 	Confirmed bool
@@ -101,38 +102,40 @@ func finite(values []float64) (kept []float64, index []int) {
 }
 
 // look finds the changes of one window whose first value has the given index.
+// Outliers are kept from the search, and count in the levels that are told.
 func look(values []float64, offset int, o Options) []Change {
-	points := split(values, 0, o.MaxP*weak, nil)
+	w := window{values, calm(values)}
+	points := w.split(0, len(values), o.MaxP*weak, nil)
 	slices.Sort(points)
-	points = merge(values, points, o)
+	points = w.merge(points, o)
 	var out []Change
 	for i, at := range points {
-		before, after := sides(values, points, i)
-		c := Change{Index: offset + at, Before: median(before), After: median(after), P: tTest(before, after)}
+		from, to := sides(len(values), points, i)
+		c := Change{Index: offset + at, Before: median(values[from:at]), After: median(values[at:to]), P: w.p(from, at, to)}
 		c.Change = relative(c.Before, c.After)
 		out = append(out, c)
 	}
 	return out
 }
 
-// split adds the points at which a part of the window, beginning at offset, may be cut.
-func split(values []float64, offset int, maxP float64, points []int) []int {
-	at, end := strongest(values)
-	if at == 0 || tTest(values[:at], values[at:end]) >= maxP {
+// split adds the points at which a part of the window may be cut.
+func (w window) split(from, to int, maxP float64, points []int) []int {
+	at, end := strongest(w.quiet[from:to])
+	if at == 0 || w.p(from, from+at, from+end) >= maxP {
 		return points
 	}
-	points = split(values[:at], offset, maxP, append(points, offset+at))
-	return split(values[at:], offset+at, maxP, points)
+	points = w.split(from, from+at, maxP, append(points, from+at))
+	return w.split(from+at, to, maxP, points)
 }
 
 // merge drops the weakest point until each one left tells its two sides apart.
-func merge(values []float64, points []int, o Options) []int {
+func (w window) merge(points []int, o Options) []int {
 	for len(points) > 0 {
 		worst, at := -1.0, 0
-		for i := range points {
-			before, after := sides(values, points, i)
-			p := tTest(before, after)
-			if math.Abs(relative(median(before), median(after))) < o.MinEffect {
+		for i, cut := range points {
+			from, to := sides(len(w.raw), points, i)
+			p := w.p(from, cut, to)
+			if math.Abs(relative(median(w.raw[from:cut]), median(w.raw[cut:to]))) < o.MinEffect {
 				p = 1
 			}
 			if p > worst {
@@ -147,16 +150,16 @@ func merge(values []float64, points []int, o Options) []int {
 	return points
 }
 
-// sides are the values between a point and its neighbours.
-func sides(values []float64, points []int, i int) (before, after []float64) {
-	from, to := 0, len(values)
+// sides tells where the values between a point and its neighbours begin and end.
+func sides(n int, points []int, i int) (from, to int) {
+	to = n
 	if i > 0 {
 		from = points[i-1]
 	}
 	if i+1 < len(points) {
 		to = points[i+1]
 	}
-	return values[from:points[i]], values[points[i]:to]
+	return from, to
 }
 
 func relative(before, after float64) float64 {

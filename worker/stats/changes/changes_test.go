@@ -80,6 +80,65 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// with gives a copy of the values with some of them replaced.
+func with(values []float64, others map[int]float64) []float64 {
+	values = slices.Clone(values)
+	for i, v := range others {
+		values[i] = v
+	}
+	return values
+}
+
+// TestOutliers: outliers hide no change of level that is plain without them, and are none.
+func TestOutliers(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 15))
+		// The noise is one percent of the first level.
+		values := slices.Concat(around(rng, 15, 1800, 18), around(rng, 17, 1650, 18), around(rng, 13, 1760, 18))
+		for _, tt := range []struct {
+			name   string
+			others map[int]float64
+		}{
+			{"none", nil},
+			{"a near one", map[int]float64{7: 1500}},
+			{"a far one", map[int]float64{7: 900}},
+			{"one above", map[int]float64{7: 2700}},
+			{"the first value", map[int]float64{0: 900}},
+			{"one in each level", map[int]float64{7: 900, 23: 900, 38: 900}},
+			{"two in a row", map[int]float64{7: 900, 8: 950}},
+			{"two on one level", map[int]float64{4: 1500, 10: 900}},
+			{"the last before the step", map[int]float64{14: 900}},
+			{"the first after the step", map[int]float64{15: 900}},
+			{"both at the step", map[int]float64{14: 900, 15: 2700}},
+			{"the newest", map[int]float64{44: 900}},
+		} {
+			found := changes.Find(with(values, tt.others), changes.Options{})
+			ok := len(found) == 2
+			for i, at := range []int{15, 32} {
+				ok = ok && found[i].Index >= at-2 && found[i].Index <= at+2
+			}
+			if !ok {
+				t.Errorf("seed %d, %s: found %+v", seed, tt.name, found)
+			}
+		}
+		blip := with(around(rng, 60, 100, 1), map[int]float64{30: 60, 31: 60})
+		if found := changes.Find(blip, changes.Options{}); len(found) > 0 {
+			t.Errorf("seed %d: two outliers in a row are a change: %+v", seed, found)
+		}
+	}
+	equal := slices.Concat(slices.Repeat([]float64{100}, 20), slices.Repeat([]float64{90}, 20))
+	found := changes.Find(with(equal, map[int]float64{5: 50}), changes.Options{})
+	if len(found) != 1 || found[0].Index != 20 || found[0].Before != 100 || found[0].After != 90 {
+		t.Errorf("an outlier of a constant series: %+v", found)
+	}
+	// The medians told are those of the values as they are.
+	values := with(slices.Concat(slices.Repeat([]float64{99, 100, 101, 102}, 5), slices.Repeat([]float64{79, 80, 81}, 6)), map[int]float64{0: 900})
+	if found := changes.Find(values, changes.Options{}); len(found) != 1 || found[0].Before != 101 {
+		t.Errorf("the median before is not that of the raw values: %+v", found)
+	}
+}
+
 // TestFigures checks what is said of a change.
 func TestFigures(t *testing.T) {
 	t.Parallel()
@@ -168,6 +227,10 @@ func TestFalseAlarms(t *testing.T) {
 			return rng.NormFloat64() / math.Sqrt(chi/4)
 		}, 0},
 		{"skewed", func(rng *rand.Rand) float64 { return -math.Exp(rng.NormFloat64() / 2) }, 0},
+		{"two modes", modes(0.3), 0},
+		{"a mode at times", modes(0.1), 0},
+		{"a mode seldom", modes(0.04), 0},
+		{"steps of a counter", func(rng *rand.Rand) float64 { return math.Round(rng.NormFloat64() / 2) }, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -188,11 +251,21 @@ func TestFalseAlarms(t *testing.T) {
 				}
 			}
 			rate := float64(alarms) / float64(histories())
-			t.Logf("%.2f %% of %d histories of noise have a change, %.2f %% a confirmed one", 100*rate, histories(), 100*float64(certain)/float64(histories()))
+			t.Logf("%s: %.2f %% of %d histories of noise have a change, %.2f %% a confirmed one", tt.name, 100*rate, histories(), 100*float64(certain)/float64(histories()))
 			if rate >= 0.05 && !raced {
 				t.Errorf("%.1f %% false alarms", 100*rate)
 			}
 		})
+	}
+}
+
+// modes draws noise around 0 and, in that share of the draws, around -10.
+func modes(share float64) func(rng *rand.Rand) float64 {
+	return func(rng *rand.Rand) float64 {
+		if rng.Float64() < share {
+			return rng.NormFloat64() - 10
+		}
+		return rng.NormFloat64()
 	}
 }
 
