@@ -40,6 +40,9 @@ type TrialResult struct {
 	// ServiceTime is the latency at a rate from each operation's own start, without the time it
 	// waited for the one before; null without a rate, where the two are the same.
 	ServiceTime *Latency `json:"service_time" extensions:"x-nullable"`
+	// StartLateness is how late the generator began, at a rate, those operations that waited for
+	// nothing but their time: it is part of latency, and the generator's own. Null without a rate.
+	StartLateness *Latency `json:"start_lateness" extensions:"x-nullable"`
 	// WithWarmup are the figures with what was kept apart as warm-up; null when nothing was.
 	WithWarmup *WithWarmup `json:"with_warmup" extensions:"x-nullable"`
 	Steady     Steadiness  `json:"steady"`

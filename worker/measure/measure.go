@@ -49,6 +49,8 @@ type Fork struct {
 	// CPUs are those of this process; several lanes take one each in turn. Empty means that
 	// lanes run wherever the system puts them.
 	CPUs []int
+	// Sleeper makes what a lane at a rate sleeps with; nil means a timer of the system.
+	Sleeper func() (Sleeper, error)
 	// Progress is called after each slice with the phase's name, the number of slices done,
 	// how many there are, and the last sample.
 	Progress func(phase string, slice, slices int, sample float64)
@@ -118,7 +120,11 @@ func (s *session) open(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open lane %d of %d: %w", i+1, n, err)
 		}
-		s.lanes = append(s.lanes, s.newLane(trial, i, n))
+		l, err := s.newLane(trial, i, n)
+		s.lanes = append(s.lanes, l)
+		if err != nil {
+			return fmt.Errorf("pace lane %d of %d: %w", i+1, n, err)
+		}
 		if i == 0 {
 			s.began = time.Now().UTC()
 		}
@@ -130,14 +136,18 @@ func (s *session) open(ctx context.Context) error {
 }
 
 // newLane makes lane i of n.
-func (s *session) newLane(trial kernels.Trial, i, n int) *lane {
+func (s *session) newLane(trial kernels.Trial, i, n int) (*lane, error) {
 	l := &lane{trial: trial, failures: bench.Failures{Classes: map[string]int64{}}}
 	rate := 0
 	if s.info.Rate != "" {
 		rate = s.Params.Int(s.info.Rate)
 	}
 	if rate > 0 {
-		l.pace = newSchedule(rate, i, n)
+		sleeper, err := s.sleeper()
+		if err != nil {
+			return l, err
+		}
+		l.pace = newSchedule(rate, i, n, sleeper)
 	}
 	if !s.info.Batched {
 		l.times = newTimes(rate > 0)
@@ -145,13 +155,23 @@ func (s *session) newLane(trial kernels.Trial, i, n int) *lane {
 			s.times = newTimes(rate > 0)
 		}
 	}
-	return l
+	return l, nil
+}
+
+func (s *session) sleeper() (Sleeper, error) {
+	if s.Sleeper != nil {
+		return s.Sleeper()
+	}
+	return host.NewSleeper()
 }
 
 func (s *session) close() error {
 	var errs []error
 	for _, l := range s.lanes {
 		errs = append(errs, l.trial.Close())
+		if l.pace != nil {
+			errs = append(errs, l.pace.sleeper.Close())
+		}
 	}
 	return errors.Join(errs...)
 }

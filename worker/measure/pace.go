@@ -16,12 +16,21 @@ type schedule struct {
 	interval time.Duration
 	next     time.Duration // start of the next operation
 	now      time.Duration // end of the last slice
+	sleeper  Sleeper
+}
+
+// A Sleeper sleeps until a lane's next operation is due.
+type Sleeper interface {
+	// Sleep returns after the time given, or earlier when ctx ends.
+	Sleep(ctx context.Context, d time.Duration) error
+	// Close gives back what the sleeper holds.
+	Close() error
 }
 
 // newSchedule spreads a rate in operations per second over lanes: each takes every n-th start.
-func newSchedule(rate, lane, lanes int) *schedule {
+func newSchedule(rate, lane, lanes int, s Sleeper) *schedule {
 	each := time.Second / time.Duration(rate)
-	return &schedule{interval: time.Duration(lanes) * time.Second / time.Duration(rate), next: time.Duration(lane) * each}
+	return &schedule{interval: time.Duration(lanes) * time.Second / time.Duration(rate), next: time.Duration(lane) * each, sleeper: s}
 }
 
 // runPaced works for one slice by the lane's schedule.
@@ -36,6 +45,7 @@ func (l *lane) runPaced(ctx context.Context, length time.Duration) {
 			l.sleep(ctx, start, length)
 			return
 		}
+		idle := due > l.elapsed
 		if !l.sleep(ctx, start, due) {
 			return
 		}
@@ -48,6 +58,9 @@ func (l *lane) runPaced(ctx context.Context, length time.Duration) {
 			l.ops++
 			l.row = 0
 			l.times.add(l.elapsed-due, l.elapsed-began)
+			if idle {
+				l.times.late.record(int64(began - due))
+			}
 		case ctx.Err() != nil:
 			return
 		default:
@@ -62,11 +75,9 @@ func (l *lane) runPaced(ctx context.Context, length time.Duration) {
 // sleep waits for a moment of the slice, unless it has passed or ctx ends.
 func (l *lane) sleep(ctx context.Context, start time.Time, until time.Duration) bool {
 	if wait := until - time.Since(start); wait > 0 {
-		t := time.NewTimer(wait)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		if err := l.pace.sleeper.Sleep(ctx, wait); err != nil && ctx.Err() == nil {
+			l.fatal = err
+			return false
 		}
 	}
 	l.elapsed = max(time.Since(start), l.elapsed)

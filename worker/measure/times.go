@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,12 +19,13 @@ const (
 type times struct {
 	latency histogram  // from the scheduled start, or from the own one where there is no schedule
 	service *histogram // from the own start; nil without a schedule, where it is the same
+	late    *histogram // how late the lane began when it had nothing else to do; nil without a schedule
 }
 
 func newTimes(paced bool) *times {
 	t := &times{latency: newHistogram()}
 	if paced {
-		t.service = new(newHistogram())
+		t.service, t.late = new(newHistogram()), new(newHistogram())
 	}
 	return t
 }
@@ -47,27 +49,28 @@ func (t *times) take(o *times) {
 	t.latency.take(&o.latency)
 	if t.service != nil {
 		t.service.take(o.service)
+		t.late.take(o.late)
 	}
 }
 
 // encode writes the times and empties them.
 func (t *times) encode() (Times, error) {
 	var out Times
-	var err error
-	if out.Latency, err = t.latency.encode(); err != nil {
-		return out, err
-	}
+	var errs [3]error
+	out.Latency, errs[0] = t.latency.encode()
 	if t.service != nil {
-		out.Service = new(Histogram)
-		*out.Service, err = t.service.encode()
+		out.Service, out.Late = new(Histogram), new(Histogram)
+		*out.Service, errs[1] = t.service.encode()
+		*out.Late, errs[2] = t.late.encode()
 	}
-	return out, err
+	return out, errors.Join(errs[:]...)
 }
 
 // Times are the encoded latencies of operations.
 type Times struct {
 	Latency Histogram  `json:"latency"`           // at a rate from each operation's scheduled start, otherwise from its own
 	Service *Histogram `json:"service,omitempty"` // at a rate from each operation's own start; nil without a rate
+	Late    *Histogram `json:"late,omitempty"`    // at a rate how late those began that waited for nothing but their time; nil without a rate
 }
 
 // A Histogram is an encoded HdrHistogram of nanoseconds.
@@ -124,10 +127,10 @@ func MergeTimes(list []Times) (*Times, error) {
 		if err := sum.latency.decode(t.Latency); err != nil {
 			return nil, err
 		}
-		if sum.service == nil || t.Service == nil {
+		if sum.service == nil || t.Service == nil || t.Late == nil {
 			continue
 		}
-		if err := sum.service.decode(*t.Service); err != nil {
+		if err := errors.Join(sum.service.decode(*t.Service), sum.late.decode(*t.Late)); err != nil {
 			return nil, err
 		}
 	}

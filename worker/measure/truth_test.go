@@ -128,7 +128,7 @@ func TestKnownTruth(t *testing.T) {
 				k := row.slow
 				k.delays = row.law.draws(10000, 7)
 				rec, err := measure.Fork{
-					Kernel: k, Params: kernels.Params{"rate": strconv.Itoa(row.rate)}, Meter: meter(t),
+					Kernel: k, Params: kernels.Params{"rate": strconv.Itoa(row.rate)}, Meter: meter(t), Sleeper: virtual,
 					Plan: bench.Plan{Forks: 1, Slices: 240, Slice: bench.Duration(time.Second)},
 				}.Run(t.Context())
 				if err != nil {
@@ -150,6 +150,14 @@ func TestKnownTruth(t *testing.T) {
 		})
 	}
 }
+
+// virtual makes sleepers for a time that only sleepers move.
+func virtual() (measure.Sleeper, error) { return sleepers{}, nil }
+
+type sleepers struct{}
+
+func (sleepers) Sleep(_ context.Context, d time.Duration) error { time.Sleep(d); return nil }
+func (sleepers) Close() error                                   { return nil }
 
 // own gives the true delays of n answers after the first, which opens the connection.
 func (k slow) own(n int) []time.Duration {
