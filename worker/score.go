@@ -111,6 +111,7 @@ func (a *assembly) judge() {
 			float64(l.Percentiles["50"])/1e6)
 	}
 	a.judgeGenerator()
+	a.judgePace()
 	a.judgeSteadiness()
 	if s := a.result.Score; s.Value != nil && s.Low == nil && s.N >= stats.MinSamples {
 		a.doubt("imprecise", "%s", s.Reason)
@@ -118,7 +119,9 @@ func (a *assembly) judge() {
 		a.doubt("imprecise", "the target error of %.3g %% was %s", 100*p.Target, p.Reason)
 	}
 	reasons := &a.result.Validity.Reasons
-	*reasons = append(*reasons, stats.Doubts(a.rates(false))...)
+	if !a.paced() { // then slices differ by whole operations, and are alike by the schedule
+		*reasons = append(*reasons, stats.Doubts(a.order.Plan.Interval, a.rates(false))...)
+	}
 	*reasons = append(*reasons, a.noiseDoubts()...)
 	a.result.Validity.Valid = !slices.ContainsFunc(*reasons, a.harms) && a.result.State == bench.Succeeded
 }
@@ -130,26 +133,27 @@ func (a *assembly) harms(reason string) bool {
 	return independent || !strings.HasPrefix(reason, "autocorrelated: ")
 }
 
-// noiseDoubts tells what else the host did, once for the trial: of each kind of doubt the
-// first fork's.
+// noiseDoubts tells what else the host did, at its worst over the forks.
 func (a *assembly) noiseDoubts() []string {
-	var out []string
-	seen := make(map[string]bool)
-	for i, f := range a.result.Forks {
+	var seen []bench.Noise
+	count := make(map[string]int)
+	for _, f := range a.result.Forks {
 		if f.Noise == nil {
 			continue
 		}
+		seen = append(seen, *f.Noise)
 		for _, d := range host.Doubts(*f.Noise, a.cores) {
-			code, text, _ := strings.Cut(d, ": ")
-			if seen[code] {
-				continue
-			}
-			seen[code] = true
-			if len(a.result.Forks) > 1 {
-				text = fmt.Sprintf("in fork %d, %s", i+1, text)
-			}
-			out = append(out, code+": "+text)
+			code, _, _ := strings.Cut(d, ": ")
+			count[code]++
 		}
+	}
+	out := host.Doubts(host.Worst(seen), a.cores)
+	for i, d := range out {
+		code, text, _ := strings.Cut(d, ": ")
+		if len(seen) > 1 {
+			text = fmt.Sprintf("in %d of %d forks; at worst %s", max(1, count[code]), len(seen), text)
+		}
+		out[i] = code + ": " + text
 	}
 	return out
 }

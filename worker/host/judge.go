@@ -34,10 +34,38 @@ func Doubts(n bench.Noise, cores int) []string {
 	return j.reasons
 }
 
+// Worst gives the largest of each reading over several watches; of the clocks' low the least.
+func Worst(list []bench.Noise) bench.Noise {
+	var w bench.Noise
+	for _, n := range list {
+		w.Elapsed = max(w.Elapsed, n.Elapsed)
+		for _, f := range []struct{ worst, seen **float64 }{
+			{&w.Steal, &n.Steal}, {&w.Others, &n.Others}, {&w.PressureCPU, &n.PressureCPU}, {&w.PressureMemory, &n.PressureMemory},
+			{&w.PressureIO, &n.PressureIO}, {&w.MHzHigh, &n.MHzHigh}, {&w.ClockDrop, &n.ClockDrop}, {&w.Throttled, &n.Throttled},
+			{&w.ContextSwitches, &n.ContextSwitches}, {&w.Interrupts, &n.Interrupts}, {&w.Load1, &n.Load1},
+		} {
+			larger(f.worst, *f.seen)
+		}
+		larger(&w.ThermalEvents, n.ThermalEvents)
+		larger(&w.Swapped, n.Swapped)
+		if n.MHzLow != nil && (w.MHzLow == nil || *n.MHzLow < *w.MHzLow) {
+			w.MHzLow = n.MHzLow
+		}
+	}
+	return w
+}
+
+func larger[T int64 | float64](worst **T, v *T) {
+	if v != nil && (*worst == nil || *v > **worst) {
+		*worst = v
+	}
+}
+
 // A judge collects the reasons.
 type judge struct {
 	noise   bench.Noise
 	cores   int
+	busy    bool // host_busy is told, with the pressure
 	reasons []string
 }
 
@@ -55,6 +83,10 @@ func (j *judge) others() {
 	if load := j.noise.Load1; load != nil {
 		beside = fmt.Sprintf(" (load average %.1f on %d CPUs)", *load, j.cores)
 	}
+	if wait := j.noise.PressureCPU; wait != nil && *wait > waitPart {
+		beside += fmt.Sprintf(", and tasks waited for a CPU in %.0f %% of the time", 100**wait)
+	}
+	j.busy = true
 	j.doubt("host_busy", "other processes used %s%s", inCores(*v), beside)
 }
 
@@ -102,7 +134,7 @@ func (j *judge) clocks() {
 // of it. So that counts only while others worked too, however many CPUs the host has.
 func (j *judge) pressure() {
 	n := j.noise
-	if n.PressureCPU != nil && n.Others != nil && *n.PressureCPU > waitPart && *n.Others > othersFloor {
+	if !j.busy && n.PressureCPU != nil && n.Others != nil && *n.PressureCPU > waitPart && *n.Others > othersFloor {
 		j.doubt("cpu_pressure", "tasks waited for a CPU in %.0f %% of the time, while other processes used %s", 100**n.PressureCPU, inCores(*n.Others))
 	}
 	if v := n.PressureMemory; v != nil && *v > waitMemoryPart {
