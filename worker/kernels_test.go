@@ -40,8 +40,11 @@ type odd struct {
 
 func (o odd) Info() kernels.Info {
 	return kernels.Info{
-		Name: o.name, Title: "A kernel for tests.", Operation: "one", Unit: "call/s", Noun: "call", Lanes: "clients",
-		Params: []kernels.Param{{Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: 1000}},
+		Name: o.name, Title: "A kernel for tests.", Operation: "one", Unit: "call/s", Noun: "call", Lanes: "clients", Rate: "rate",
+		Params: []kernels.Param{
+			{Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: 1000},
+			{Name: "rate", Kind: kernels.Int, Default: "0", Min: 0, Max: 1e6},
+		},
 	}
 }
 

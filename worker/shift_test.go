@@ -182,3 +182,31 @@ func TestPlacement(t *testing.T) {
 	}
 	b.free()
 }
+
+func TestRate(t *testing.T) {
+	b := newBed(t)
+	b.collect()
+	b.work("blue", t.TempDir())
+	at := func(trial, rate string) *bench.TrialResult {
+		b.order("blue", trial, "odd.sleep", func(o *bench.Order) {
+			o.Case.Params["rate"], o.Plan.Slice = rate, bench.Duration(100*time.Millisecond)
+		})
+		r := b.next(bench.Finished).Result
+		if r.State != bench.Succeeded || r.ServiceTime == nil || r.StartLateness == nil || len(r.Metrics) != 0 {
+			t.Fatalf("%s %+v, service time %+v, start lateness %+v, metrics %+v", r.State, r.Error, r.ServiceTime, r.StartLateness, r.Metrics)
+		}
+		if r.Latency.Count != r.ServiceTime.Count || r.Latency.Mean < r.ServiceTime.Mean {
+			t.Errorf("latency %+v is less than the service time %+v", r.Latency, r.ServiceTime)
+		}
+		return r
+	}
+	missed := func(r *bench.TrialResult) bool {
+		return slices.ContainsFunc(r.Validity.Reasons, func(s string) bool { return strings.HasPrefix(s, "rate_missed: ") })
+	}
+	if r := at("t1", "100000"); !missed(r) || r.Validity.Valid || r.Latency.Max < int64(100*time.Millisecond) {
+		t.Errorf("a sleeper of a millisecond at 100,000 a second: latency up to %s, doubts %q", time.Duration(r.Latency.Max), r.Validity.Reasons)
+	}
+	if r := at("t2", "20"); missed(r) || *r.Score.Value < 15 || *r.Score.Value > 25 {
+		t.Errorf("a sleeper of a millisecond at 20 a second: score %s, doubts %q", show(r.Score), r.Validity.Reasons)
+	}
+}
