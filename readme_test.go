@@ -97,7 +97,7 @@ func TestReadme(t *testing.T) {
 // bash runs one command as the reader's shell would, which keeps the variables.
 func bash(t *testing.T, dir string, service *process, command string) string {
 	t.Helper()
-	script := "touch variables\n. ./variables\n" + command + "\ndeclare -p ID BASE HEAD > variables 2> /dev/null || true"
+	script := "touch variables\n. ./variables\n" + command + "\ndeclare -p ID LONG BASE HEAD > variables 2> /dev/null || true"
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", script)
