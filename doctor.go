@@ -11,6 +11,10 @@ import (
 	"benchd/worker/host"
 )
 
+// leastWatch is the shortest watch that sees anything: the kernel counts CPU time in ticks of
+// up to ten milliseconds.
+const leastWatch = 100 * time.Millisecond
+
 // doctorCommand examines this host before something is measured on it.
 type doctorCommand struct {
 	JSON  bool          `name:"json" help:"Print the findings as JSON."`
@@ -19,8 +23,8 @@ type doctorCommand struct {
 
 // Run examines the host, prints what was found, and fails when something is to be changed.
 func (c doctorCommand) Run(ctx context.Context, t terminal) error {
-	if c.Watch < 0 || c.Watch > time.Hour {
-		return exitError{exitUsage, fmt.Errorf("--watch must be from 0s to 1h, not %s", c.Watch)}
+	if c.Watch < leastWatch || c.Watch > time.Hour {
+		return exitError{exitUsage, fmt.Errorf("--watch must be from %s to 1h, not %s: in less time a busy host looks idle", leastWatch, c.Watch)}
 	}
 	findings := host.Examine(ctx, host.DoctorOptions{Watch: c.Watch, Temp: os.TempDir()})
 	if ctx.Err() != nil {

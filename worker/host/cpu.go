@@ -190,13 +190,24 @@ func (t tree) turbo() (bool, error) {
 	return false, errors.New("no driver of the CPUs' clocks tells whether they may go beyond nominal")
 }
 
-// smt tells whether cores run more than one thread at a time.
+// smt tells whether cores run more than one thread at a time. In a virtual machine to which
+// each CPU is shown as a core of its own the kernel takes it for metal without such threads,
+// and what the metal does is not to be seen from inside.
 func (t tree) smt() (bool, error) {
 	v, err := t.text("sys/devices/system/cpu/smt/active")
 	if err != nil {
 		return false, err
 	}
-	return v == "1", nil
+	if control, _ := t.text("sys/devices/system/cpu/smt/control"); v == "1" || control != "notsupported" {
+		return v == "1", nil
+	}
+	switch machine, err := t.machine(); {
+	case err != nil:
+		return false, fmt.Errorf("the kernel sees one thread on each core, which tells nothing in a virtual machine, and %w", err)
+	case machine != "none":
+		return false, errors.New("the kernel sees one thread on each core, but in a virtual machine it cannot know whether its CPUs share cores of the metal")
+	}
+	return false, nil
 }
 
 // megahertz gives the mean of the CPUs' present clocks.

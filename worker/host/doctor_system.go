@@ -75,23 +75,47 @@ func (x *examination) numaBalancing() (view, error) {
 	return view{Change, fmt.Sprintf("on, %d nodes", nodes), "Switch it off while measuring.", "sudo sysctl -w kernel.numa_balancing=0"}, nil
 }
 
-// power looks at where the electricity comes from.
+// power looks at where the electricity comes from, as the kernel's class power_supply tells
+// it. A mains plug says so for certain, one without current means a battery; without a plug
+// the battery's own state does.
 func (x *examination) power() (view, error) {
-	mains := false
+	unplugged, battery, status := false, false, ""
 	for _, dir := range x.tree.glob("sys/class/power_supply/*") {
 		kind, _ := x.tree.text(path.Join(dir, "type"))
 		online, _ := x.tree.text(path.Join(dir, "online"))
+		scope, _ := x.tree.text(path.Join(dir, "scope"))
 		switch {
 		case kind == "Mains" && online == "1":
-			return good("from the mains")
+			return good("mains power")
 		case kind == "Mains" && online == "0":
-			mains = true
+			unplugged = true
+		case kind == "Battery" && scope != "Device": // not that of a mouse
+			battery = true
+			status, _ = x.tree.text(path.Join(dir, "status"))
 		}
 	}
-	if mains {
+	switch {
+	case unplugged, status == "Discharging":
 		return view{Change, "on battery", "Plug it in.", ""}, nil
+	case battery && (status == "" || status == "Unknown"):
+		return view{}, errors.New("there is a battery, and the kernel does not tell whether it is drawn on")
+	case battery:
+		return good("the battery is not drawn on: mains power")
 	}
-	return good("no battery is told of")
+	return x.noBattery()
+}
+
+// noBattery looks at what it means that the kernel knows of no battery: on metal that there is
+// none, in a virtual machine nothing.
+func (x *examination) noBattery() (view, error) {
+	machine, err := x.tree.machine()
+	switch {
+	case err != nil:
+		return view{}, errors.New("the kernel tells nothing of batteries here, nor whether this is a virtual machine")
+	case machine != "none":
+		return view{}, errors.New("no battery is shown to this virtual machine; whether the metal runs on one cannot be seen from inside")
+	}
+	return good("no battery: mains power")
 }
 
 // virtualization looks at what stands between the kernel and the metal.

@@ -76,6 +76,10 @@ func TestDiagnose(t *testing.T) {
 		{"smt", metal.and(files{"sys/devices/system/cpu/smt/active": "1\n"}), bench.Noise{}, host.Change, "on", "echo off | sudo tee /sys/devices/system/cpu/smt/control"},
 		{"smt", files{"sys/hypervisor/type": "xen\n", "sys/devices/system/cpu/smt/active": "1\n"}, bench.Noise{}, host.Note, "on", ""},
 		{"smt", files{"sys/devices/system/cpu/smt/active": "0\n"}, bench.Noise{}, host.Fine, "off", ""},
+		{"smt", metal.and(files{"sys/devices/system/cpu/smt/active": "0\n", "sys/devices/system/cpu/smt/control": "notsupported\n"}), bench.Noise{}, host.Fine, "off", ""},
+		{"smt", files{"sys/hypervisor/type": "xen\n", "sys/devices/system/cpu/smt/active": "0\n", "sys/devices/system/cpu/smt/control": "off\n"}, bench.Noise{}, host.Fine, "off", ""},
+		{"smt", files{"sys/hypervisor/type": "xen\n", "sys/devices/system/cpu/smt/active": "0\n", "sys/devices/system/cpu/smt/control": "notsupported\n"}, bench.Noise{}, host.Unknown, "the kernel sees one thread on each core, but in a virtual machine it cannot know whether its CPUs share cores of the metal", ""},
+		{"smt", files{"sys/devices/system/cpu/smt/active": "0\n", "sys/devices/system/cpu/smt/control": "notsupported\n"}, bench.Noise{}, host.Unknown, "the kernel sees one thread on each core, which tells nothing in a virtual machine, and neither the processor nor the firmware tells whether this is a virtual machine", ""},
 		{"smt", nil, bench.Noise{}, host.Unknown, "read /sys/devices/system/cpu/smt/active: file does not exist", ""},
 
 		{"idle", files{"proc/cmdline": "quiet\n", "sys/devices/system/cpu/cpuidle/current_driver": "intel_idle\n"}, bench.Noise{}, host.Note, "the CPUs halt (intel_idle)", "benchd run messaging.roundtrip --awake"},
@@ -139,8 +143,14 @@ func TestDiagnose(t *testing.T) {
 		{"numa_balancing", files{"sys/devices/system/node/node0/x": "", "sys/devices/system/node/node1/x": "", "proc/sys/kernel/numa_balancing": "0\n"}, bench.Noise{}, host.Fine, "off, 2 nodes", ""},
 		{"numa_balancing", files{"sys/devices/system/node/node0/x": "", "sys/devices/system/node/node1/x": ""}, bench.Noise{}, host.Unknown, "read /proc/sys/kernel/numa_balancing: file does not exist", ""},
 
-		{"power", nil, bench.Noise{}, host.Fine, "no battery is told of", ""},
-		{"power", files{"sys/class/power_supply/AC/type": "Mains\n", "sys/class/power_supply/AC/online": "1\n"}, bench.Noise{}, host.Fine, "from the mains", ""},
+		{"power", nil, bench.Noise{}, host.Unknown, "the kernel tells nothing of batteries here, nor whether this is a virtual machine", ""},
+		{"power", metal, bench.Noise{}, host.Fine, "no battery: mains power", ""},
+		{"power", files{"sys/hypervisor/type": "xen\n"}, bench.Noise{}, host.Unknown, "no battery is shown to this virtual machine; whether the metal runs on one cannot be seen from inside", ""},
+		{"power", files{"sys/class/power_supply/BAT0/type": "Battery\n", "sys/class/power_supply/BAT0/status": "Discharging\n"}, bench.Noise{}, host.Change, "on battery", ""},
+		{"power", files{"sys/class/power_supply/BAT0/type": "Battery\n", "sys/class/power_supply/BAT0/status": "Full\n"}, bench.Noise{}, host.Fine, "the battery is not drawn on: mains power", ""},
+		{"power", files{"sys/class/power_supply/BAT0/type": "Battery\n"}, bench.Noise{}, host.Unknown, "there is a battery, and the kernel does not tell whether it is drawn on", ""},
+		{"power", metal.and(files{"sys/class/power_supply/hid/type": "Battery\n", "sys/class/power_supply/hid/scope": "Device\n", "sys/class/power_supply/hid/status": "Discharging\n"}), bench.Noise{}, host.Fine, "no battery: mains power", ""},
+		{"power", files{"sys/class/power_supply/AC/type": "Mains\n", "sys/class/power_supply/AC/online": "1\n"}, bench.Noise{}, host.Fine, "mains power", ""},
 		{"power", files{"sys/class/power_supply/AC/type": "Mains\n", "sys/class/power_supply/AC/online": "0\n", "sys/class/power_supply/BAT0/type": "Battery\n"}, bench.Noise{}, host.Change, "on battery", ""},
 
 		{"temp", files{"proc/self/mountinfo": "1 1 0:1 / / rw - ext4 /dev/vda rw\n2 1 0:2 / /var rw - tmpfs tmpfs rw\n"}, bench.Noise{}, host.Fine, "/variable/tmp on ext4", ""},
