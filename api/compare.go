@@ -11,6 +11,7 @@ import (
 
 	"benchd/api/store"
 	"benchd/worker/bench"
+	"benchd/worker/stats"
 	"benchd/worker/stats/changes"
 	"benchd/worker/stats/compare"
 )
@@ -94,7 +95,8 @@ func (s *Server) noiseOf(ctx context.Context, base, head bench.Result) (compare.
 			asked[place+fingerprint] = true
 			key := store.PastKey{
 				Host: t.Host, Case: t.Case(), Pin: t.Placement.Pin, Awake: t.Placement.Awake,
-				Metric: t.Score.Metric, Unit: t.Score.Unit, Better: t.Score.Better, Fingerprint: fingerprint, Except: []string{base.ID, head.ID},
+				Metric: t.Score.Metric, Unit: t.Score.Unit, Better: t.Score.Better, Fingerprint: fingerprint,
+				Slice: r.Spec.Plan.Slice, Warmup: r.Spec.Plan.Warmup, Except: []string{base.ID, head.ID},
 			}
 			n, _, err := s.noise(ctx, key)
 			if err != nil {
@@ -121,6 +123,7 @@ func placedKey(t bench.TrialResult) string {
 // that repeated the case are best. Of other runs those count that came after the last change
 // of level: before it the code, and not chance, was another.
 func (s *Server) noise(ctx context.Context, k store.PastKey) (*bench.NoiseFloor, string, error) {
+	k.Samples, k.Least = stats.MinSamples, compare.MinRuns
 	past, calibrated, err := s.config.Past.Past(ctx, k)
 	if err != nil {
 		return nil, "", err

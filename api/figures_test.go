@@ -88,7 +88,7 @@ func TestCompare(t *testing.T) {
 // it is none.
 func TestCompareWithCalibration(t *testing.T) {
 	s := known(t)
-	base, head := s.score(onBlue, 100, 200), s.score(onBlue, 95, 200)
+	base, head := s.score(onBlue, 100, 200), s.score(onBlue, 94, 200)
 	if got := read[bench.Comparison](t, s.ask(http.MethodGet, "/v1/compare?base="+base.ID+"&head="+head.ID, ""), http.StatusOK); got.Verdict != bench.Worse {
 		t.Errorf("without noise: %s, %+v", got.Verdict, got.Cases[0])
 	}

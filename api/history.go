@@ -91,9 +91,10 @@ func (s *Server) follow(ctx context.Context, b bench.Series, since time.Time, li
 		}
 	}
 	var err error
+	last := points[len(points)-1]
 	b.Noise, b.Reason, err = s.noise(ctx, store.PastKey{
 		Host: b.Host, Case: b.Case(), Pin: b.Pin, Awake: b.Awake,
-		Metric: b.Metric, Unit: b.Unit, Better: b.Better, Fingerprint: points[len(points)-1].Fingerprint,
+		Metric: b.Metric, Unit: b.Unit, Better: b.Better, Fingerprint: last.Fingerprint, Slice: last.Slice, Warmup: last.Warmup,
 	})
 	return b, err
 }

@@ -241,7 +241,7 @@ func BenchmarkPast(b *testing.B) {
 			return len(list), err
 		}},
 		{"noise", func(ctx context.Context) (int, error) {
-			list, _, err := s.Past(ctx, store.PastKey{Host: "blue", Case: small, Metric: "throughput", Unit: "Mflop/s", Better: "higher", Fingerprint: "f"})
+			list, _, err := s.Past(ctx, store.PastKey{Host: "blue", Case: small, Metric: "throughput", Unit: "Mflop/s", Better: "higher", Fingerprint: "f", Slice: bench.DefaultPlan().Slice, Warmup: bench.DefaultPlan().Warmup})
 			return len(list), err
 		}},
 	} {

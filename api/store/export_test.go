@@ -34,8 +34,8 @@ var seeds = []string{
 	`INSERT INTO series (host, kernel, case_key, params, pin, awake, metric, unit, better, latest)
 		SELECT h.value, 'scimark.fft', 'scimark.fft size=' || k.value, '{"size":"' || k.value || '"}', 'free', 0, 'throughput', 'Mflop/s', 'higher', ?1
 		FROM json_each('["blue","green","rare"]') h CROSS JOIN json_each('["small","large"]') k`,
-	`INSERT INTO scores (run, ordinal, series, repeat, repeats, value, low, high, confidence, n, valid, fingerprint, finished, forks)
-		SELECT t.run, t.ordinal, x.id, 1, 1, 100 + t.run / 1000000 % 7, 99, 107, 0.95, 30, t.run / 1000000 % 9 > 0, 'f', t.run, '[100,101,102]'
+	`INSERT INTO scores (run, ordinal, series, repeat, repeats, value, low, high, confidence, n, valid, fingerprint, slice, warmup, finished, forks)
+		SELECT t.run, t.ordinal, x.id, 1, 1, 100 + t.run / 1000000 % 7, 99, 107, 0.95, 30, t.run / 1000000 % 9 > 0, 'f', 200000, -1, t.run, '[100,101,102]'
 		FROM trials t JOIN series x ON x.host = t.host AND x.id % 2 = t.ordinal WHERE t.ordinal < 2 AND t.state = 'succeeded'`,
 	`INSERT INTO tally SELECT 'run', state, count(*) FROM runs GROUP BY state`,
 	`INSERT INTO tally SELECT 'trial', state, count(*) FROM trials GROUP BY state`,

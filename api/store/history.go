@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"benchd/kernels"
 	"benchd/worker/bench"
@@ -119,12 +120,13 @@ func sameSize(a, b string) bool {
 }
 
 // pointColumns are what scanPoint reads.
-const pointColumns = "r.id, s.repeat, s.finished, s.value, s.low, s.high, s.confidence, s.n, s.valid, s.fingerprint, r.label_commit"
+const pointColumns = "r.id, s.repeat, s.finished, s.value, s.low, s.high, s.confidence, s.n, s.valid, s.fingerprint, s.slice, s.warmup, r.label_commit"
 
 // scanPoint reads pointColumns. Whose point it is the caller knows.
 func scanPoint(scan func(...any) error) (p bench.Point, err error) {
-	var finished int64
-	err = scan(&p.Run, &p.Repeat, &finished, &p.Value, &p.Low, &p.High, &p.Confidence, &p.N, &p.Valid, &p.Fingerprint, &p.Commit)
+	var finished, slice, warmup int64
+	err = scan(&p.Run, &p.Repeat, &finished, &p.Value, &p.Low, &p.High, &p.Confidence, &p.N, &p.Valid, &p.Fingerprint, &slice, &warmup, &p.Commit)
+	p.Slice, p.Warmup = bench.Duration(time.Duration(slice)*time.Microsecond), warmupOf(warmup)
 	p.Finished = timeOf(finished)
 	return p, err
 }
@@ -239,7 +241,7 @@ func (t *tx) bestPoint(k keyedSeries) (p bench.Point, err error) {
 }
 
 // A PastKey names what past scores are wanted of: a case on a host that was as it is, in a
-// placement, with a metric.
+// placement, with a metric, measured in slices of a length after a warm-up.
 type PastKey struct {
 	Host        string
 	Case        bench.Case
@@ -249,6 +251,10 @@ type PastKey struct {
 	Unit        string
 	Better      string
 	Fingerprint string
+	Slice       bench.Duration
+	Warmup      bench.WarmupTime
+	Samples     int      // the least behind a score that counts
+	Least       int      // fewer scores of calibrations than this do not count
 	Except      []string // runs that do not count
 }
 
@@ -268,7 +274,7 @@ const (
 )
 
 // Past gives scores of the past by which the noise of a case can be told, the newest first:
-// those of runs that repeated their cases, or, when there are none, those of any run.
+// those of runs that repeated their cases, or, when there are too few, those of any run.
 func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibrated bool, err error) {
 	err = s.read(ctx, "read past scores", func(t *tx) error {
 		id, err := t.seriesID(k.Host, k.Case.Key(), k.Pin, k.Awake, bench.Score{Metric: k.Metric, Unit: k.Unit, Better: k.Better})
@@ -278,8 +284,8 @@ func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibr
 		if err != nil {
 			return err
 		}
-		if scores, err = t.past(id, k, " AND s.repeats > 1", calibratedMost); err != nil || len(scores) > 0 {
-			calibrated = len(scores) > 0
+		if scores, err = t.past(id, k, " AND s.repeats > 1", calibratedMost); err != nil || len(scores) >= max(1, k.Least) {
+			calibrated = err == nil
 			return err
 		}
 		scores, err = t.past(id, k, "", ordinaryMost)
@@ -291,8 +297,8 @@ func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibr
 // past reads the newest scores of a series on a host as it was, those of some kind of run. The
 // index of the series is walked backwards and left as soon as there are enough.
 func (t *tx) past(series int64, k PastKey, which string, most int) ([]PastScore, error) {
-	query := "SELECT r.id, s.repeat, s.value, s.forks FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.fingerprint = ?" + which
-	args := []any{series, k.Fingerprint}
+	query := "SELECT r.id, s.repeat, s.value, s.forks FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.fingerprint = ? AND s.slice = ? AND s.warmup = ? AND s.n >= ?" + which
+	args := []any{series, k.Fingerprint, k.Slice.Std().Microseconds(), warmupMicros(k.Warmup), k.Samples}
 	if len(k.Except) > 0 {
 		query += " AND r.id NOT IN (" + strings.TrimSuffix(strings.Repeat("?,", len(k.Except)), ",") + ")"
 		for _, id := range k.Except {

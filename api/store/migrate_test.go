@@ -76,7 +76,7 @@ func TestMigrate(t *testing.T) {
 		low := 99.5
 		want := []bench.Series{{
 			Host: "blue", Kernel: "scimark.fft", Params: kernels.Params{"size": "small"}, Pin: "free", Metric: "throughput", Unit: "Mflop/s", Better: "higher", Total: 1,
-			Points: []bench.Point{{Run: "ended", Repeat: 1, Finished: time.UnixMicro(2500).UTC(), Value: 100.5, Low: &low, Confidence: 0.95, N: 6, Valid: true, Fingerprint: "f", Commit: "abc"}},
+			Points: []bench.Point{{Run: "ended", Repeat: 1, Finished: time.UnixMicro(2500).UTC(), Value: 100.5, Low: &low, Confidence: 0.95, N: 6, Valid: true, Fingerprint: "f", Slice: bench.Duration(time.Second), Commit: "abc"}},
 		}}
 		if diff := cmp.Diff(want, history); diff != "" {
 			t.Errorf("history (-want +got):\n%s", diff)

@@ -20,12 +20,17 @@ func (t *tx) addScore(seq int64, ordinal int, r bench.TrialResult, fingerprint s
 	var host, params string
 	var c bench.Case
 	var repeat, repeats int
-	err := t.row("SELECT t.host, t.kernel, t.params, t.repeat, r.repeat FROM trials t JOIN runs r ON r.seq = t.run WHERE t.run = ? AND t.ordinal = ?", seq, ordinal).
-		Scan(&host, &c.Kernel, &params, &repeat, &repeats)
+	var text []byte
+	err := t.row("SELECT t.host, t.kernel, t.params, t.repeat, r.repeat, r.spec FROM trials t JOIN runs r ON r.seq = t.run WHERE t.run = ? AND t.ordinal = ?", seq, ordinal).
+		Scan(&host, &c.Kernel, &params, &repeat, &repeats, &text)
 	if err != nil {
 		return err
 	}
 	if c.Params, err = parseParams(params); err != nil {
+		return err
+	}
+	spec, err := parseSpec(text)
+	if err != nil {
 		return err
 	}
 	series, err := t.seriesOf(host, c, params, r, at)
@@ -37,9 +42,9 @@ func (t *tx) addScore(seq int64, ordinal int, r bench.TrialResult, fingerprint s
 		return err
 	}
 	s := r.Score
-	_, err = t.exec(`INSERT INTO scores (run, ordinal, series, repeat, repeats, value, low, high, confidence, n, valid, fingerprint, finished, forks)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		seq, ordinal, series, repeat, repeats, *s.Value, s.Low, s.High, s.Confidence, s.N, flag(r.Validity.Valid), fingerprint, micros(at), string(forks))
+	_, err = t.exec(`INSERT INTO scores (run, ordinal, series, repeat, repeats, value, low, high, confidence, n, valid, fingerprint, slice, warmup, finished, forks)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		seq, ordinal, series, repeat, repeats, *s.Value, s.Low, s.High, s.Confidence, s.N, flag(r.Validity.Valid), fingerprint, spec.Plan.Slice.Std().Microseconds(), warmupMicros(spec.Plan.Warmup), micros(at), string(forks))
 	return err
 }
 
@@ -62,6 +67,22 @@ func (t *tx) seriesID(host, caseKey, pin string, awake bool, s bench.Score) (id 
 	err = t.row("SELECT id FROM series WHERE host = ? AND case_key = ? AND pin = ? AND awake = ? AND metric = ? AND unit = ? AND better = ?",
 		host, caseKey, placedAt(pin), flag(awake), s.Metric, s.Unit, s.Better).Scan(&id)
 	return id, err
+}
+
+// warmupMicros is a warm-up as the tables keep it.
+func warmupMicros(w bench.WarmupTime) int64 {
+	if w.Auto() {
+		return -1
+	}
+	return time.Duration(w).Microseconds()
+}
+
+// warmupOf reads a warm-up from the tables.
+func warmupOf(us int64) bench.WarmupTime {
+	if us < 0 {
+		return bench.WarmupAuto
+	}
+	return bench.WarmupTime(time.Duration(us) * time.Microsecond)
 }
 
 // placedAt is a placement as the tables keep it: a worker that knew none left its process free.

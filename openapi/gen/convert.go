@@ -154,8 +154,8 @@ func finishSchema(name string, s *openapi3.Schema) {
 		if field == "params" && p.Value != nil && p.Value.Type.Is("object") {
 			p.Value.AdditionalProperties = openapi3.AdditionalProperties{Schema: scalar().NewRef()}
 		}
-		if p.Value != nil && p.Value.Nullable && p.Value.Type == nil {
-			p.Value = nullable(p.Value)
+		if p.Value != nil && p.Value.Nullable {
+			nullable(p.Value)
 		}
 		finishSchema("", p.Value)
 	}
@@ -164,11 +164,17 @@ func finishSchema(name string, s *openapi3.Schema) {
 	}
 }
 
-// nullable says of a reference that it may be null. In OpenAPI 3.0.3 "nullable" counts only
-// beside a "type", so an object is named there and its shape left to allOf.
-func nullable(s *openapi3.Schema) *openapi3.Schema {
-	s.Type = &openapi3.Types{"object"}
-	return s
+// nullable completes a schema whose value may be null. In OpenAPI 3.0.3 "nullable" counts only
+// beside a "type", so of a reference an object is named there and its shape left to allOf; and
+// an enum forbids null unless null is in it (Clarify Semantics of nullable in OpenAPI 3.0,
+// https://spec.openapis.org/oas/proposals).
+func nullable(s *openapi3.Schema) {
+	if s.Type == nil {
+		s.Type = &openapi3.Types{"object"}
+	}
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(nil)) {
+		s.Enum = append(s.Enum, nil)
+	}
 }
 
 // scalar is the value of one parameter.

@@ -62,6 +62,51 @@ func TestEmptySchemas(t *testing.T) {
 	}
 }
 
+func TestTornSchemas(t *testing.T) {
+	object, text := openapi3.NewObjectSchema, openapi3.NewStringSchema
+	// all is a nullable reference as nullable leaves it.
+	all := func(own, other *openapi3.Schema) *openapi3.Schema {
+		own.Nullable, own.AllOf = true, openapi3.SchemaRefs{openapi3.NewSchemaRef("#/components/schemas/Other", other)}
+		return own
+	}
+	chosen := func(nullable bool, values ...any) *openapi3.Schema {
+		s := text().WithEnum(values...)
+		s.Nullable = nullable
+		return s
+	}
+	for _, row := range []struct {
+		name   string
+		schema *openapi3.Schema
+		bad    string
+	}{
+		{"an object by reference", object().WithProperty("y", all(object(), object())), ""},
+		{"a text by reference", object().WithProperty("y", all(object(), text())), "x.y (object and string)"},
+		{"a list of texts by reference", openapi3.NewArraySchema().WithItems(all(object(), text())), "x[] (object and string)"},
+		{"a map of texts by reference", object().WithAdditionalProperties(all(object(), text())), "x{} (object and string)"},
+		{"a text of a type of its own", all(text(), text()), ""},
+		{"an enum", object().WithProperty("y", chosen(false, "a")), ""},
+		{"an enum or null", object().WithProperty("y", chosen(true, "a", nil)), ""},
+		{"an enum that forbids its null", object().WithProperty("y", chosen(true, "a")), "x.y (its enum has no null)"},
+	} {
+		if got := strings.Join(torn("x", row.schema.NewRef()), " "); got != row.bad {
+			t.Errorf("%s: complains of %q, not %q", row.name, got, row.bad)
+		}
+	}
+}
+
+// A nullable enum gets its null, once.
+func TestNullable(t *testing.T) {
+	s := openapi3.NewStringSchema().WithEnum("a")
+	s.Nullable = true
+	parent := openapi3.NewObjectSchema().WithProperty("y", s)
+	for range 2 {
+		finishSchema("", parent)
+	}
+	if len(s.Enum) != 2 || s.Enum[1] != nil || !s.Type.Is("string") {
+		t.Errorf("enum %v, type %v", s.Enum, s.Type)
+	}
+}
+
 func TestComplaints(t *testing.T) {
 	var j journal
 	j.Printf("Generating %s", "bench.Run")

@@ -45,7 +45,7 @@ func valid(text []byte) error {
 	if err := validOther(text); err != nil {
 		return err
 	}
-	return complete(doc)
+	return errors.Join(complete(doc), agreeing(doc))
 }
 
 func validOther(text []byte) error {

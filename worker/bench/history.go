@@ -36,24 +36,29 @@ func (s Series) Case() Case { return Case{Kernel: s.Kernel, Params: s.Params} }
 
 // A Point is the score of one trial in a series.
 type Point struct {
-	Run         string    `json:"run"`
-	Repeat      int       `json:"repeat"` // which of the case's trials in the run, counted from 1
-	Finished    time.Time `json:"finished" format:"date-time"`
-	Value       float64   `json:"value"`
-	Low         *float64  `json:"low" extensions:"x-nullable"` // bounds of the value's interval; null when there were too few samples
-	High        *float64  `json:"high" extensions:"x-nullable"`
-	Confidence  float64   `json:"confidence" example:"0.95"`
-	N           int       `json:"n"`
-	Valid       bool      `json:"valid"`            // nothing spoke against the figure
-	Fingerprint string    `json:"fingerprint"`      // of the host then
-	Commit      string    `json:"commit,omitempty"` // the run's label "commit"
+	Run         string     `json:"run"`
+	Repeat      int        `json:"repeat"` // which of the case's trials in the run, counted from 1
+	Finished    time.Time  `json:"finished" format:"date-time"`
+	Value       float64    `json:"value"`
+	Low         *float64   `json:"low" extensions:"x-nullable"` // bounds of the value's interval; null when there were too few samples
+	High        *float64   `json:"high" extensions:"x-nullable"`
+	Confidence  float64    `json:"confidence" example:"0.95"`
+	N           int        `json:"n"`
+	Valid       bool       `json:"valid"`                      // nothing spoke against the figure
+	Fingerprint string     `json:"fingerprint"`                // of the host then
+	Slice       Duration   `json:"slice" swaggertype:"string"` // of the plan it was measured by
+	Warmup      WarmupTime `json:"warmup" swaggertype:"string" example:"auto"`
+	Commit      string     `json:"commit,omitempty"` // the run's label "commit"
 }
 
-// A ChangePoint is where a series went to another level.
+// A ChangePoint is where a series went to another level. Points that are not valid and points
+// without an interval count in the search like all others: what spoke against one mostly spoke
+// against its neighbours too, and a series without them would seem to be steady. A few that
+// lie apart change nothing, since the search leaves outliers out.
 type ChangePoint struct {
 	Index     int     `json:"index"` // of the first point on the new level, among the points shown
 	Run       string  `json:"run"`   // of that point
-	Before    float64 `json:"before"`
+	Before    float64 `json:"before"` // medians of all points on either side in the search's window
 	After     float64 `json:"after"`
 	Change    float64 `json:"change" example:"-0.051"` // after over before, less one
 	P         float64 `json:"p"`

@@ -40,6 +40,8 @@ CREATE TABLE scores (
     n           INTEGER NOT NULL,
     valid       INTEGER NOT NULL,
     fingerprint TEXT    NOT NULL,
+    slice       INTEGER NOT NULL,               -- microseconds, of the plan
+    warmup      INTEGER NOT NULL,               -- microseconds; -1 where the samples ended it
     finished    INTEGER NOT NULL,
     forks       TEXT    NOT NULL,               -- JSON list: the median of each fork's samples
     PRIMARY KEY (run, ordinal),

@@ -28,6 +28,8 @@ type score struct {
 	labels       map[string]string
 	forks        [][]float64
 	at           time.Time
+	slice        bench.Duration // 0 for the default plan's
+	n            int            // samples; 0 for 6
 }
 
 // fft is the case of most scores here.
@@ -42,13 +44,19 @@ func keep(t tester, s *store.Store, c score) string {
 	tr := &run.Trials[0]
 	tr.Kernel, tr.Params, tr.Repeat = c.kernel, c.params, max(1, c.repeat)
 	run.Spec.Labels, run.Spec.Repeat = c.labels, max(1, c.repeats)
+	if c.slice > 0 {
+		run.Spec.Plan.Slice = c.slice
+	}
 	createRun(t, s, run)
 	r := report(run, 0, 1)
 	r.Kind, r.Snapshot = bench.Finished, bench.HostSnapshot{Fingerprint: c.fingerprint}
 	low := c.value - 1
+	if c.n == 0 {
+		c.n = 6
+	}
 	r.Result = &bench.TrialResult{
 		State: bench.Succeeded, Attempt: 1, Placement: bench.Placement{Pin: c.pin},
-		Score:    &bench.Score{Metric: "throughput", Unit: "op/s", Better: c.better, Value: &c.value, Low: &low, Confidence: 0.95, N: 6},
+		Score:    &bench.Score{Metric: "throughput", Unit: "op/s", Better: c.better, Value: &c.value, Low: &low, Confidence: 0.95, N: c.n},
 		Validity: bench.Validity{Valid: !c.doubt},
 	}
 	if !c.at.IsZero() {
@@ -115,7 +123,7 @@ func testHistory(t *testing.T, s *store.Store) {
 		low := 99 + float64(i)
 		want[0].Points = append(want[0].Points, bench.Point{
 			Run: id, Repeat: 1, Finished: begin.Add(time.Duration(i) * time.Hour), Value: 100 + float64(i), Low: &low, Confidence: 0.95, N: 6, Valid: true,
-			Fingerprint: "f", Commit: fmt.Sprint("c", i),
+			Fingerprint: "f", Slice: bench.DefaultPlan().Slice, Warmup: bench.DefaultPlan().Warmup, Commit: fmt.Sprint("c", i),
 		})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -186,7 +194,7 @@ func testLeaders(t *testing.T, s *store.Store) {
 // testPast asks for scores by which noise can be told: of calibrations where there are any,
 // on a host that was as it is.
 func testPast(t *testing.T, s *store.Store) {
-	key := store.PastKey{Host: "blue", Case: bench.Case{Kernel: "scimark.fft", Params: kernels.Params{"size": "small", "threads": "1"}}, Metric: "throughput", Unit: "op/s", Better: "higher", Fingerprint: "f"}
+	key := store.PastKey{Host: "blue", Case: bench.Case{Kernel: "scimark.fft", Params: kernels.Params{"size": "small", "threads": "1"}}, Metric: "throughput", Unit: "op/s", Better: "higher", Fingerprint: "f", Slice: bench.DefaultPlan().Slice, Warmup: bench.DefaultPlan().Warmup, Samples: 6, Least: 3}
 	look := func(want bool, values ...float64) []store.PastScore {
 		t.Helper()
 		got, calibrated, err := s.Past(t.Context(), key)
@@ -207,6 +215,7 @@ func testPast(t *testing.T, s *store.Store) {
 	for _, change := range []func(*score){
 		func(c *score) { c.fingerprint = "g" }, func(c *score) { c.pin = bench.PinOne },
 		func(c *score) { c.host = "green" }, func(c *score) { c.params = kernels.Params{"size": "large"} },
+		func(c *score) { c.slice = bench.Duration(10 * time.Millisecond) }, func(c *score) { c.n = 5 },
 	} {
 		other := fft(999)
 		change(&other)
@@ -218,10 +227,14 @@ func testPast(t *testing.T, s *store.Store) {
 	}
 	key.Except = []string{second, "none"}
 	look(false, 100)
+	few := [][]float64{{200, 100}, {201, 200, 100}}
 	for i := range 3 {
 		c := fft(float64(200 + i))
 		c.repeat, c.repeats = i+1, 3
 		keep(t, s, c)
+		if i < 2 {
+			look(false, few[i]...) // too few repeats to tell by
+		}
 	}
 	if got := look(true, 202, 201, 200); got[0].Repeat != 3 {
 		t.Errorf("%+v", got[0])

@@ -90,7 +90,7 @@ func calibrated(r bench.Result) []bench.CaseCalibration {
 		if at >= 0 {
 			c.Noise = &floors[at]
 		} else {
-			c.Reason = fmt.Sprintf("the noise needs %d repeats with figures above zero, there are %d", minRuns, s.figures())
+			c.Reason = fmt.Sprintf("the noise needs %d repeats with figures above zero, there are %d", MinRuns, s.figures())
 		}
 		out = append(out, c)
 	}
@@ -130,14 +130,14 @@ func split(r bench.Result) []bench.Result {
 // found says what the calibration found, and sets the rate.
 func found(c *bench.Calibration) string {
 	if c.Comparisons == 0 {
-		return fmt.Sprintf("The run has %d repeat of each case; at least %d are needed to know their noise.", c.Repeats, minRuns)
+		return fmt.Sprintf("The run has %d repeat of each case; at least %d are needed to know their noise.", c.Repeats, MinRuns)
 	}
 	rate := float64(c.Alarmed) / float64(c.Comparisons)
 	c.Rate = &rate
 	text := fmt.Sprintf("Of %d comparisons of equal repeats, %d had a false alarm: %d better and %d worse.",
 		c.Comparisons, c.Alarmed, c.Counts.Better, c.Counts.Worse)
-	if c.Repeats < minRuns+2 {
-		text += fmt.Sprintf(" They were judged without measured noise, which takes %d repeats besides the two compared.", minRuns)
+	if c.Repeats < MinRuns+2 {
+		text += fmt.Sprintf(" They were judged without measured noise, which takes %d repeats besides the two compared.", MinRuns)
 	}
 	return text
 }

@@ -11,8 +11,8 @@ import (
 // floorLevel is the share of pairs of equal runs that differ by no more than the floor.
 const floorLevel = 0.99
 
-// minRuns is the least number of runs that a noise floor is made of.
-const minRuns = 3
+// MinRuns is the least number of runs that a noise floor is made of.
+const MinRuns = 3
 
 // FloorOf works out the noise of one case on one host from runs of it between which nothing
 // changed, each with the samples of its forks. It tells nothing of fewer than three runs;
@@ -37,7 +37,7 @@ func FloorOf(runs [][][]float64) (bench.NoiseFloor, bool) {
 		inverse += 1 / float64(len(run))
 	}
 	n := float64(len(figures))
-	if n < minRuns {
+	if n < MinRuns {
 		return bench.NoiseFloor{}, false
 	}
 	floor := bench.NoiseFloor{
@@ -80,7 +80,7 @@ func usable(f bench.NoiseFloor) bool {
 	if f.ForkSD != nil {
 		sd += *f.ForkSD
 	}
-	return f.Runs >= minRuns && f.Forks >= 1 && sd >= 0 && !math.IsInf(sd, 0)
+	return f.Runs >= MinRuns && f.Forks >= 1 && sd >= 0 && !math.IsInf(sd, 0)
 }
 
 // figure is the variance of the figure of one run of so many forks,
