@@ -99,7 +99,7 @@ type Fork struct {
 	Samples  []float64 `json:"samples"`                  // one per slice, in the unit of the score
 	Slices   []Slice   `json:"slices"`                   // what lies behind each sample
 	Warmup   Warmup    `json:"warmup"`
-	Steady   *Steady   `json:"steady" enums:"flat,warmup,slowdown,none" extensions:"x-nullable"` // class of its series; null when it is too short to tell
+	Steady   *Steady   `json:"steady" swaggertype:"string" enums:"flat,warmup,slowdown,none" extensions:"x-nullable"` // class of its series; null when it is too short to tell
 	CPU      CPU       `json:"cpu"`
 	Noise    *Noise    `json:"noise" extensions:"x-nullable"` // what else the host did meanwhile; null when it was not watched
 	Usage    Usage     `json:"usage"`

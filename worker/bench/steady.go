@@ -15,7 +15,7 @@ const (
 
 // Steadiness tells whether a trial's series were steady, and after how much work.
 type Steadiness struct {
-	Class      *Steady  `json:"class" enums:"flat,warmup,slowdown,none,inconsistent" extensions:"x-nullable"`
+	Class      *Steady  `json:"class" swaggertype:"string" enums:"flat,warmup,slowdown,none,inconsistent" extensions:"x-nullable"`
 	Slices     *float64 `json:"slices" extensions:"x-nullable"`     // until steady, median over the forks; null when a fork never was
 	Operations *float64 `json:"operations" extensions:"x-nullable"` // until steady, median over the forks
 	Reason     string   `json:"reason,omitempty"`                   // why a figure is null
