@@ -93,29 +93,38 @@ func trialColumns() []column {
 		ofTrial("steady", steady),
 		ofTrial("failed_operations", func(t *bench.TrialResult) string { return strconv.FormatInt(failed(t), 10) }),
 	}
+	columns = append(columns, timeColumns("latency", func(t *bench.TrialResult) *bench.Latency { return t.Latency })...)
+	columns = append(columns, timeColumns("service_time", func(t *bench.TrialResult) *bench.Latency { return t.ServiceTime })...)
+	return append(columns,
+		ofTrial("valid", func(t *bench.TrialResult) string { return strconv.FormatBool(t.Validity.Valid) }),
+		ofTrial("reasons", func(t *bench.TrialResult) string { return strings.Join(t.Validity.Reasons, "; ") }),
+		ofTrial("error", why),
+	)
+}
+
+// timeColumns are those of the times of single operations. At a rate there are two of them: the
+// latency from the scheduled start and the service time, which is empty without a rate.
+func timeColumns(name string, of func(*bench.TrialResult) *bench.Latency) []column {
+	var columns []column
 	for _, p := range []string{"50", "90", "99", "99.9"} {
-		columns = append(columns, ofTrial("latency_p"+p+"_ns", func(t *bench.TrialResult) string {
-			if t.Latency == nil {
+		columns = append(columns, ofTrial(name+"_p"+p+"_ns", func(t *bench.TrialResult) string {
+			l := of(t)
+			if l == nil {
 				return ""
 			}
-			v, ok := t.Latency.Percentiles[p]
+			v, ok := l.Percentiles[p]
 			if !ok {
 				return ""
 			}
 			return strconv.FormatInt(v, 10)
 		}))
 	}
-	return append(columns,
-		ofTrial("latency_max_ns", func(t *bench.TrialResult) string {
-			if t.Latency == nil {
-				return ""
-			}
-			return strconv.FormatInt(t.Latency.Max, 10)
-		}),
-		ofTrial("valid", func(t *bench.TrialResult) string { return strconv.FormatBool(t.Validity.Valid) }),
-		ofTrial("reasons", func(t *bench.TrialResult) string { return strings.Join(t.Validity.Reasons, "; ") }),
-		ofTrial("error", why),
-	)
+	return append(columns, ofTrial(name+"_max_ns", func(t *bench.TrialResult) string {
+		if l := of(t); l != nil {
+			return strconv.FormatInt(l.Max, 10)
+		}
+		return ""
+	}))
 }
 
 // ofScore makes a column that is empty without a score.

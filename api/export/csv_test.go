@@ -71,6 +71,25 @@ func TestCSV(t *testing.T) {
 	}
 }
 
+// At a rate there are both times, and without one no service time.
+func TestCSVOfRate(t *testing.T) {
+	t.Parallel()
+	rows := readCSV(t, write(t, "csv", paced()))
+	for column, want := range map[string]string{
+		"latency_p50_ns": "46900", "latency_max_ns": "905000",
+		"service_time_p50_ns": "31000", "service_time_p99_ns": "42000", "service_time_p99.9_ns": "", "service_time_max_ns": "77000",
+	} {
+		if got, ok := rows[2][column]; !ok || got != want {
+			t.Errorf("%s is %q, want %q", column, got, want)
+		}
+	}
+	for _, row := range []map[string]string{rows[0], rows[7], readCSV(t, write(t, "csv", whole()))[2]} {
+		if got, ok := row["service_time_p50_ns"]; !ok || got != "" {
+			t.Errorf("%s: without a rate service_time_p50_ns is %q", row["kernel"], got)
+		}
+	}
+}
+
 // An empty result is a header, so that files of several runs can be joined.
 func TestCSVOfNothing(t *testing.T) {
 	t.Parallel()

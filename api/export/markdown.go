@@ -20,7 +20,7 @@ func writeMarkdown(w io.Writer, r bench.Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### benchd: %s\n\n%s\n", mdText(string(r.State)), mdSummary(r))
 	if all := rows(r); len(all) > 0 {
-		b.WriteString("\n| case | score | ± | unit | n | doubts |\n| :--- | ---: | :--- | :--- | ---: | :--- |\n")
+		b.WriteString("\n| case | score | ± | unit | n | remarks |\n| :--- | ---: | :--- | :--- | ---: | :--- |\n")
 		for _, o := range all {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", mdCode(o.name), mdScore(o), mdDoubts(o))
 		}
@@ -80,11 +80,11 @@ func mdInterval(s bench.Score) string {
 	return fmt.Sprintf("-%.1f %% +%.1f %%", 100*(v-low)/math.Abs(v), 100*(high-v)/math.Abs(v))
 }
 
-// mdDoubts is the last cell: why there is no score or bound, why the trial ended, and what
-// speaks against its figures.
+// mdDoubts is the last cell: why there is no score or bound, why the trial ended, what speaks
+// against its figures, and of a case with a rate its times.
 func mdDoubts(o row) string {
 	var texts []string
-	if o.score != nil && o.score.Reason != "" {
+	if o.score != nil && o.score.Reason != "" && !repeated(o) {
 		texts = append(texts, o.score.Reason)
 	}
 	if !o.composite() {
@@ -95,11 +95,36 @@ func mdDoubts(o row) string {
 		if !o.trial.Validity.Valid && len(texts) == 0 {
 			texts = append(texts, "not valid")
 		}
+		if text := mdTimes(o.trial); text != "" {
+			texts = append(texts, text)
+		}
 	}
 	for i, t := range texts {
 		texts[i] = mdText(t)
 	}
 	return strings.Join(texts, "<br>")
+}
+
+// repeated tells whether a doubt about the trial says what the score's reason says.
+func repeated(o row) bool {
+	return !o.composite() && slices.ContainsFunc(o.trial.Validity.Reasons, func(doubt string) bool {
+		_, said, ok := strings.Cut(doubt, ": ")
+		return ok && said == o.score.Reason
+	})
+}
+
+// mdTimes tells both times of a case with a rate, which differ by the wait for the operation
+// before. Without a rate it is empty.
+func mdTimes(t *bench.TrialResult) string {
+	if t.Latency == nil || t.ServiceTime == nil {
+		return ""
+	}
+	return "at the rate: " + mdQuantiles("latency from the scheduled start", t.Latency) + "; " + mdQuantiles("service time", t.ServiceTime)
+}
+
+// mdQuantiles writes the two percentiles that are most asked for, in microseconds.
+func mdQuantiles(name string, l *bench.Latency) string {
+	return fmt.Sprintf("%s p50 %s us, p99 %s us", name, fourDigits(float64(l.Percentiles["50"])/1e3), fourDigits(float64(l.Percentiles["99"])/1e3))
 }
 
 // mdIntervals says what the intervals are, at every level of confidence that occurs.

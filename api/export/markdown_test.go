@@ -95,6 +95,39 @@ func TestMarkdownOfOddTexts(t *testing.T) {
 	}
 }
 
+// What a score's reason says is not told again as a doubt, and what it does not say is.
+func TestMarkdownTellsOnce(t *testing.T) {
+	t.Parallel()
+	const reason = "an interval needs 6 samples, there are 3"
+	for _, row := range []struct {
+		name   string
+		doubts []string
+		want   string
+	}{
+		{"the same", []string{"imprecise: " + reason}, "imprecise: " + reason},
+		{"another", []string{"imprecise: the target error was missed"}, reason + "\nimprecise: the target error was missed"},
+		{"none", nil, reason},
+	} {
+		r := whole()
+		r.Trials[3].Validity = bench.Validity{Valid: true, Reasons: row.doubts}
+		if got := readMarkdown(t, write(t, "markdown", r))[3][5]; got != row.want {
+			t.Errorf("%s: the cell is %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+func TestMarkdownOfRate(t *testing.T) {
+	t.Parallel()
+	const want = "at the rate: latency from the scheduled start p50 46.90 us, p99 70.10 us; service time p50 31.00 us, p99 42.00 us"
+	rows := readMarkdown(t, write(t, "markdown", paced()))
+	if got := rows[2][5]; !strings.HasSuffix(got, "\n"+want) {
+		t.Errorf("the cell is %q", got)
+	}
+	if got := rows[0][5]; got != "" {
+		t.Errorf("without a rate the cell is %q", got)
+	}
+}
+
 func TestMarkdownOfNothing(t *testing.T) {
 	t.Parallel()
 	r := bench.Result{ID: "x", State: bench.Canceled}

@@ -11,7 +11,7 @@ import (
 
 // writeOpenMetrics writes the text format of OpenMetrics 1.0.0
 // (https://prometheus.io/docs/specs/om/open_metrics_spec), within what the older text format
-// of Prometheus (0.0.4) can read too: gauges, and a summary for the latency of operations.
+// of Prometheus (0.0.4) can read too: gauges, and summaries for the times of operations.
 //
 // A case is told by the labels host, kernel, repeat and param_<name>; the run and its labels
 // stand in benchd_run_info only, so that the series of one case stay the same from run to
@@ -22,7 +22,10 @@ func writeOpenMetrics(w io.Writer, r bench.Result) error {
 	all := rows(r)
 	b.scores(all)
 	b.trials(all)
-	b.latencies(all)
+	b.times(all, "benchd_trial_latency_seconds", "The time of single operations, at a rate from their scheduled start.",
+		func(t *bench.TrialResult) *bench.Latency { return t.Latency })
+	b.times(all, "benchd_trial_service_time_seconds", "The time of single operations at a rate from their own start, without the wait for the one before.",
+		func(t *bench.TrialResult) *bench.Latency { return t.ServiceTime })
 	b.text.WriteString("# EOF\n")
 	if _, err := io.WriteString(w, b.text.String()); err != nil {
 		return fmt.Errorf("write the result as OpenMetrics: %w", err)
@@ -138,15 +141,14 @@ func (b *omWriter) trials(all []row) {
 	}
 }
 
-// latencies writes the histogram of each trial that has one, in seconds.
-func (b *omWriter) latencies(all []row) {
-	const name = "benchd_trial_latency_seconds"
-	b.family(name, "summary", "seconds", "The time of single operations.")
+// times writes one histogram of each trial that has it, in seconds.
+func (b *omWriter) times(all []row, name, help string, of func(*bench.TrialResult) *bench.Latency) {
+	b.family(name, "summary", "seconds", help)
 	for _, o := range all {
-		if o.composite() || o.trial.Latency == nil || b.seen[name+"_count"+omLabels(omCase(o))] {
+		if o.composite() || of(o.trial) == nil || b.seen[name+"_count"+omLabels(omCase(o))] {
 			continue
 		}
-		l, labels := o.trial.Latency, omCase(o)
+		l, labels := of(o.trial), omCase(o)
 		for _, p := range sortedPercentiles(l) {
 			text := strconv.FormatFloat(p, 'f', -1, 64)
 			b.sample(name, append(labels, label{"quantile", omQuantile(text)}), seconds(float64(l.Percentiles[text])))

@@ -131,6 +131,25 @@ func TestOpenMetrics(t *testing.T) {
 	}
 }
 
+func TestOpenMetricsOfRate(t *testing.T) {
+	t.Parallel()
+	echo := map[string]string{"host": "blue", "kernel": "soap.echo"}
+	families := readOpenMetrics(t, write(t, "openmetrics", paced()))
+	for _, tt := range []struct {
+		family string
+		sum    float64
+		median float64
+	}{{"benchd_trial_latency_seconds", 0.19004, 46900e-9}, {"benchd_trial_service_time_seconds", 0.128, 31000e-9}} {
+		s := find(families, tt.family, echo).GetSummary()
+		if s.GetSampleCount() != 4000 || s.GetSampleSum() != tt.sum || len(s.GetQuantile()) == 0 || s.GetQuantile()[0].GetValue() != tt.median {
+			t.Errorf("%s: %v", tt.family, s)
+		}
+	}
+	if m := find(readOpenMetrics(t, write(t, "openmetrics", whole())), "benchd_trial_service_time_seconds", echo); m != nil {
+		t.Errorf("without a rate: %v", m)
+	}
+}
+
 func TestOpenMetricsOfOddTexts(t *testing.T) {
 	t.Parallel()
 	r := odd()

@@ -97,6 +97,15 @@ func whole() bench.Result {
 	}
 }
 
+// paced is whole with a rate at the case that has a latency.
+func paced() bench.Result {
+	r := whole()
+	r.Trials[2].ServiceTime = &bench.Latency{
+		Unit: "ns", Count: 4000, Min: 29000, Mean: 32000, Max: 77000, Percentiles: map[string]int64{"50": 31000, "99": 42000},
+	}
+	return r
+}
+
 // odd is whole with texts and figures that have a meaning in one format or another.
 func odd() bench.Result {
 	const text = "a\"b'c|d\\e,f;g\n\r\th<i>&j=k/l #@m `n` *o* _p_ [q](r) %s {t} \u2028é\x00\xff"
@@ -129,7 +138,7 @@ func results() map[string]bench.Result {
 	unknown := whole()
 	unknown.Hosts = nil
 	return map[string]bench.Result{
-		"whole": whole(), "odd texts": odd(), "no trials": nothing, "no scores": none, "hosts unknown": unknown, "zero": {},
+		"whole": whole(), "at a rate": paced(), "odd texts": odd(), "no trials": nothing, "no scores": none, "hosts unknown": unknown, "zero": {},
 	}
 }
 
