@@ -56,8 +56,8 @@ type Point struct {
 // against its neighbours too, and a series without them would seem to be steady. A few that
 // lie apart change nothing, since the search leaves outliers out.
 type ChangePoint struct {
-	Index     int     `json:"index"` // of the first point on the new level, among the points shown
-	Run       string  `json:"run"`   // of that point
+	Index     int     `json:"index"`  // of the first point on the new level, among the points shown
+	Run       string  `json:"run"`    // of that point
 	Before    float64 `json:"before"` // medians of all points on either side in the search's window
 	After     float64 `json:"after"`
 	Change    float64 `json:"change" example:"-0.051"` // after over before, less one

@@ -104,7 +104,7 @@ func finite(values []float64) (kept []float64, index []int) {
 // look finds the changes of one window whose first value has the given index.
 // Outliers are kept from the search, and count in the levels that are told.
 func look(values []float64, offset int, o Options) []Change {
-	w := window{values, values}
+	w := window{values, calm(values)}
 	points := w.split(0, len(values), o.MaxP*weak, nil)
 	slices.Sort(points)
 	points = w.merge(points, o)
