@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -137,7 +138,7 @@ func (c compareCommand) gate(found bench.Comparison) error {
 	case minds(bench.Worse):
 		return exitError{exitFailed, fmt.Errorf("worse: %d of %d cases", found.Counts.Worse, len(found.Cases))}
 	case minds(bench.Undecided), minds(bench.Incomparable):
-		return exitError{exitUndecided, fmt.Errorf("undecided: %d of %d cases; incomparable: %d", found.Counts.Undecided, len(found.Cases), found.Counts.Incomparable)}
+		return exitError{exitUndecided, errors.New(untold(found))}
 	}
 	return nil
 }
@@ -146,6 +147,24 @@ func (c compareCommand) gate(found bench.Comparison) error {
 func severity(v bench.Verdict) int {
 	return slices.Index([]bench.Verdict{bench.Worse, bench.Better, bench.Undecided, bench.Incomparable, bench.Same}, v)
 }
+// untold says of how many cases nothing could be told, and why.
+func untold(found bench.Comparison) string {
+	if len(found.Cases) == 0 {
+		return "the two results have no case in common"
+	}
+	var parts []string
+	for _, v := range []bench.Verdict{bench.Undecided, bench.Incomparable} {
+		switch n := found.Counts.Of(v); n {
+		case 0:
+		case 1:
+			parts = append(parts, fmt.Sprintf("1 of %d cases is %s", len(found.Cases), v))
+		default:
+			parts = append(parts, fmt.Sprintf("%d of %d cases are %s", n, len(found.Cases), v))
+		}
+	}
+	return strings.Join(parts, ", and ")
+}
+
 
 // sorted gives the cases by verdict, and those of one verdict as they were.
 func sorted(cases []bench.CaseChange) []bench.CaseChange {

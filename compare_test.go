@@ -61,3 +61,27 @@ func TestFiguresOfService(t *testing.T) {
 		}
 	}
 }
+
+// TestUntold: a gate says of how many cases nothing could be told.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name     string
+		verdicts []bench.Verdict
+		want     string
+	}{
+		{"no case", nil, "the two results have no case in common"},
+		{"one", []bench.Verdict{bench.Undecided, bench.Same}, "1 of 2 cases is undecided"},
+		{"all", []bench.Verdict{bench.Incomparable, bench.Incomparable, bench.Incomparable}, "3 of 3 cases are incomparable"},
+		{"both", []bench.Verdict{bench.Incomparable, bench.Undecided, bench.Undecided}, "2 of 3 cases are undecided, and 1 of 3 cases is incomparable"},
+	} {
+		var c bench.Comparison
+		for _, v := range row.verdicts {
+			c.Cases = append(c.Cases, bench.CaseChange{Verdict: v})
+			c.Counts.Add(v)
+		}
+		if got := untold(c); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+	}
+}

@@ -21,19 +21,32 @@ type caseFlags struct {
 	JSON   bool              `name:"json" help:"Print the service's answer as JSON."`
 }
 
+// A moment is a time on the command line.
+type moment struct{ time.Time }
+
+// UnmarshalText reads a time of RFC 3339, as the API does.
+func (m *moment) UnmarshalText(text []byte) error {
+	at, err := time.Parse(time.RFC3339, string(text))
+	if err != nil {
+		return fmt.Errorf("%q is no time that is known here; give a date, a time of day and a zone, such as 2026-11-30T08:00:00Z or 2026-11-30T09:00:00+01:00", text)
+	}
+	m.Time = at
+	return nil
+}
+
 // historyCommand shows the scores of a service over time, for a look in a terminal; with --json
 // for whatever draws them.
 type historyCommand struct {
 	serverFlag
 	caseFlags
 	Tag   map[string]string `short:"t" help:"Only runs with this label." placeholder:"NAME=VALUE" mapsep:"none"`
-	Since time.Time         `help:"Only points since this time." placeholder:"TIME"`
+	Since moment            `help:"Only points since this time, such as 2026-11-30T08:00:00Z." placeholder:"TIME"`
 	Limit int               `help:"Most points of a series, the newest ones." default:"20"`
 }
 
 // Run prints each series with its changes.
 func (c historyCommand) Run(ctx context.Context, t terminal) error {
-	h, err := c.client().History(ctx, client.SeriesFilter{Kernel: c.Kernel, Host: c.Host, Params: c.Param, Labels: c.Tag, Since: c.Since, Limit: c.Limit})
+	h, err := c.client().History(ctx, client.SeriesFilter{Kernel: c.Kernel, Host: c.Host, Params: c.Param, Labels: c.Tag, Since: c.Since.Time, Limit: c.Limit})
 	if err != nil {
 		return err
 	}

@@ -226,12 +226,18 @@ func (c calibrateCommand) Run(ctx context.Context, t terminal, log *slog.Logger)
 	}
 	_, err = fmt.Fprintf(t.err, "the noise is kept in the store of %s as run %s; comparisons of runs there use it\n", c.Server, run.ID)
 	return err
+// calibrationLegend says what stands in the columns of a calibration.
+const calibrationLegend = `noise: the change that two runs between which nothing changed exceed once in a hundred, by the runs measured so far; few runs make it large.
+sd: standard deviation of a run's figure from run to run. largest: the largest difference seen between two of the runs.
+`
+
 }
 
 // show prints the calibration that a result holds.
 func (c calibrateCommand) show(w io.Writer, r bench.Result) error {
 	found := compare.Calibrate(r, compare.DefaultOptions())
 	if c.JSON {
+	known := false
 		return writeJSON(w, found)
 	}
 	err := lines(w, "case\thost\tnoise\truns\tsd\tlargest\tfalse alarms", func(w io.Writer) {
@@ -239,6 +245,7 @@ func (c calibrateCommand) show(w io.Writer, r bench.Result) error {
 			name := bench.Case{Kernel: k.Kernel, Params: k.Params}.Key()
 			if k.Noise == nil {
 				_, _ = fmt.Fprintf(w, "%s\t%s\tunknown: %s\t\t\t\t\n", name, k.Host, k.Reason)
+			known = true
 				continue
 			}
 			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%d\n", name, k.Host, signless(&k.Noise.Value), k.Noise.Runs,
@@ -248,11 +255,10 @@ func (c calibrateCommand) show(w io.Writer, r bench.Result) error {
 	if err != nil {
 		return err
 	}
-	// The promise of a comparison is that few of equal things alarm; this is how it was kept here.
-	rate := "unknown"
-	if found.Rate != nil {
-		rate = fmt.Sprintf("%.1f%%", 100**found.Rate)
+	if known {
+		_, _ = io.WriteString(w, calibrationLegend)
 	}
-	_, err = fmt.Fprintf(w, "false alarms: %d of %d comparisons of a repeat with the next (%s). %s\n", found.Alarmed, found.Comparisons, rate, found.Reason)
+	// The promise of a comparison is that few of equal things alarm; this is how it was kept here.
+	_, err = fmt.Fprintln(w, found.Reason)
 	return err
 }
