@@ -13,9 +13,8 @@ const (
 	// of Hampel (The Influence Curve and Its Role in Robust Estimation, JASA 69, 1974).
 	far = 4
 	// seldom is the least number of values that there are for each outlier. Where there are
-	// more outliers they are the noise, and the search must see it: with ten in the place of
-	// fourteen a series with a second mode in a tenth of its values has half as many false
-	// alarms again.
+	// more outliers they are the noise, and the search must see it: otherwise the second mode
+	// of a series, four times in a row by chance, would pass for a new level.
 	seldom = 14
 )
 
