@@ -57,6 +57,28 @@ func ParsePlacement(pin string, awake bool, cpus string) (Placement, error) {
 	return p, nil
 }
 
+// FormatCPUs writes ascending numbers of CPUs as Linux does: "0-3,8". No CPUs at all are
+// NoCPUs.
+func FormatCPUs(cpus []int) string {
+	if len(cpus) == 0 {
+		return NoCPUs
+	}
+	var parts []string
+	for i := 0; i < len(cpus); {
+		last := i
+		for last+1 < len(cpus) && cpus[last+1] == cpus[last]+1 {
+			last++
+		}
+		part := strconv.Itoa(cpus[i])
+		if last > i {
+			part += "-" + strconv.Itoa(cpus[last])
+		}
+		parts = append(parts, part)
+		i = last + 1
+	}
+	return strings.Join(parts, ",")
+}
+
 // parseCPUs reads a list as Linux writes it: "0-1,3".
 func parseCPUs(text string) ([]int, error) {
 	var out []int
@@ -78,8 +100,21 @@ func parseCPUs(text string) ([]int, error) {
 	return slices.Compact(out), nil
 }
 
-// checkPlacement refuses what the host cannot do, as far as the host is known.
-func (r *resolver) checkPlacement(p Plan) {
+// canonical writes a pin in the one way in which CPUs are listed: "1,0" and "0-1" are one
+// placement, and so are "0" and "0/0".
+func (p Placement) canonical() string {
+	if p.Client == nil || p.Pin == PinOne {
+		return p.Pin
+	}
+	if slices.Equal(p.Client, p.Server) {
+		return FormatCPUs(p.Client)
+	}
+	return FormatCPUs(p.Client) + "/" + FormatCPUs(p.Server)
+}
+
+// pin refuses what the host cannot do, as far as the host is known, and gives the plan's pin
+// in canonical form.
+func (r *resolver) pin(p Plan) string {
 	cpus := r.limits.CPUs
 	if p.Awake && cpus == NoCPUs {
 		r.fail(node{ptr: "/plan/awake"}, "cannot_place", "this host cannot keep its CPUs awake, which is done on Linux only")
@@ -87,9 +122,12 @@ func (r *resolver) checkPlacement(p Plan) {
 	if cpus == "" {
 		cpus = fmt.Sprintf("0-%d", maxCPU)
 	}
-	if _, err := ParsePlacement(p.Pin, p.Awake, cpus); err != nil {
+	place, err := ParsePlacement(p.Pin, p.Awake, cpus)
+	if err != nil {
 		r.fail(node{ptr: "/plan/pin"}, "cannot_place", "%v", err)
+		return p.Pin
 	}
+	return place.canonical()
 }
 
 func orList(words []string) string { return strings.Join(words, " or ") }

@@ -196,6 +196,7 @@ func (r *resolver) plan(p Plan, suite *Suite) Plan {
 	keep("awake", func() { p.Awake = base.Awake })
 	keep("limit", func() { p.Limit = base.Limit })
 	r.checkPlan(p)
+	p.Pin = r.pin(p)
 	return p
 }
 
@@ -212,7 +213,6 @@ func (r *resolver) checkPlan(p Plan) {
 	between(r, "/plan/confidence", p.Confidence, 0.5, 0.9999)
 	oneOf(r, "/plan/interval", p.Interval, Bootstrap, PooledT)
 	oneOf(r, "/plan/order", p.Order, Sequential, Interleaved)
-	r.checkPlacement(p)
 	between(r, "/plan/limit", p.Limit, Duration(time.Second), r.limits.TrialTime)
 	if len(r.errs) == 0 && p.TrialTime() > p.Limit.Std() {
 		r.fail(node{ptr: "/plan/limit"}, "plan_over_limit", "%d forks of %s warm-up and %d slices of %s take about %s, over the limit of %s; ask for less or raise the limit (at most %s)",

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"benchd/worker/bench"
 	"benchd/worker/host"
 )
 
@@ -41,7 +42,7 @@ func (c *worker) spin(ctx context.Context) {
 		c.fail("cannot_spin", fmt.Errorf("keep the CPUs awake: %w", err))
 		return
 	}
-	c.tell(Event{Ready: host.FormatCPUs(cpus)})
+	c.tell(Event{Ready: bench.FormatCPUs(cpus)})
 	<-ctx.Done()
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchd/worker/bench"
 	"benchd/worker/child"
 	"benchd/worker/host"
 )
@@ -64,10 +65,10 @@ func TestPlacement(t *testing.T) {
 		cpus []int
 		want string
 	}{
-		{"free", nil, fmt.Sprintf("%s of %d", host.FormatCPUs(all), len(all))},
+		{"free", nil, fmt.Sprintf("%s of %d", bench.FormatCPUs(all), len(all))},
 		{"the first", all[:1], fmt.Sprintf("%d of 1", all[0])},
 		{"the last", all[len(all)-1:], fmt.Sprintf("%d of 1", all[len(all)-1])},
-		{"all by number", all, fmt.Sprintf("%s of %d", host.FormatCPUs(all), len(all))},
+		{"all by number", all, fmt.Sprintf("%s of %d", bench.FormatCPUs(all), len(all))},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, e := start(t, child.Job{Role: child.Server, Kernel: "test.look", CPUs: row.cpus})
@@ -76,8 +77,8 @@ func TestPlacement(t *testing.T) {
 			}
 		})
 	}
-	if got := allowed(os.Getpid()); !slices.Equal(got, []string{host.FormatCPUs(all)}) {
-		t.Errorf("after it the parent's threads have %v, want all %s", got, host.FormatCPUs(all))
+	if got := allowed(os.Getpid()); !slices.Equal(got, []string{bench.FormatCPUs(all)}) {
+		t.Errorf("after it the parent's threads have %v, want all %s", got, bench.FormatCPUs(all))
 	}
 }
 
@@ -88,7 +89,7 @@ func TestPlacementRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		all := host.FormatCPUs(host.AllowedCPUs())
+		all := bench.FormatCPUs(host.AllowedCPUs())
 		if got := allowed(os.Getpid()); !slices.Equal(got, []string{all}) {
 			t.Errorf("after it the parent's threads have %v, want all %s", got, all)
 		}
@@ -181,7 +182,7 @@ func TestSpinner(t *testing.T) {
 func TestSpinnerOnSome(t *testing.T) {
 	last := host.AllowedCPUs()[len(host.AllowedCPUs())-1:]
 	p, e := start(t, child.Job{Role: child.Spinner, CPUs: last})
-	if got := idle(t, p.PID()); e.Ready != host.FormatCPUs(last) || !slices.Equal(got, last) {
+	if got := idle(t, p.PID()); e.Ready != bench.FormatCPUs(last) || !slices.Equal(got, last) {
 		t.Errorf("the spinner keeps CPU %s awake and its threads are on %v, want %v", e.Ready, got, last)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"benchd/worker/bench"
 )
 
 // maxCPUs is more CPUs than any kernel can be built for: its own bound is 8192.
@@ -64,7 +66,7 @@ func restrict(cpus []int) error {
 		set.Set(n)
 	}
 	if err := unix.SchedSetaffinityDynamic(0, set); err != nil {
-		return fmt.Errorf("put a thread on CPU %s: %w", FormatCPUs(cpus), err)
+		return fmt.Errorf("put a thread on CPU %s: %w", bench.FormatCPUs(cpus), err)
 	}
 	now := unix.NewCPUSet(maxCPUs)
 	if err := unix.SchedGetaffinityDynamic(0, now); err != nil {
@@ -72,7 +74,7 @@ func restrict(cpus []int) error {
 	}
 	for _, n := range cpus {
 		if !now.IsSet(n) {
-			return fmt.Errorf("put a thread on CPU %s: the system allows CPU %s only", FormatCPUs(cpus), FormatCPUs(members(now)))
+			return fmt.Errorf("put a thread on CPU %s: the system allows CPU %s only", bench.FormatCPUs(cpus), bench.FormatCPUs(members(now)))
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func TestFormatCPUs(t *testing.T) {
 		{[]int{0, 2}, "0,2"},
 		{[]int{0, 1, 2, 3, 8, 10, 11}, "0-3,8,10-11"},
 	} {
-		if got := host.FormatCPUs(row.cpus); got != row.want {
+		if got := bench.FormatCPUs(row.cpus); got != row.want {
 			t.Errorf("%v is written %q, want %q", row.cpus, got, row.want)
 		}
 	}
