@@ -100,6 +100,9 @@ func (s *shift) turn(ctx context.Context, a *assembly) (more bool) {
 	limited, cancel := context.WithTimeoutCause(ctx, a.order.Plan.Limit.Std()-a.spent, errLimit)
 	defer cancel()
 	err := s.fork(limited, a)
+	if err == nil && s.spinner != nil && s.spinner.Ended() {
+		err = &child.Failure{Code: "fell_asleep", Message: "the spinners that keep the CPUs awake ended while this trial was measured"}
+	}
 	if ctx.Err() != nil || err == nil && a.wantsMore() {
 		return true
 	}

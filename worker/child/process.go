@@ -126,6 +126,16 @@ func (p *Process) start(cpus []int) (same bool, err error) {
 // PID returns the child's process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
+// Ended tells whether the child is gone and reaped.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Events are what the child tells; the channel is closed when its output ends. They must be
 // read, or the child is killed: a child waits for its parent to read.
 func (p *Process) Events() <-chan Event { return p.events }
