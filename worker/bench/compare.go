@@ -10,8 +10,7 @@ import (
 type Verdict string
 
 // The verdicts. Of the whole: worse when any case is worse, else better when any is better,
-// else same when any is the same; undecided and incomparable ones are counted apart and name
-// the whole only when there is nothing else.
+// same when all are; otherwise undecided when any is, and incomparable when the rest is that.
 const (
 	Better       Verdict = "better"       // the change is no chance, and larger than the asked effect and the noise
 	Worse        Verdict = "worse"        // as better, in the other direction
@@ -209,7 +208,7 @@ func (n NoiseFloor) Case() Case { return Case{Kernel: n.Kernel, Params: n.Params
 type Calibration struct {
 	Run         RunRef            `json:"run"`
 	Repeats     int               `json:"repeats"`
-	Comparisons int               `json:"comparisons"` // of each repeat with the next one
+	Comparisons int               `json:"comparisons"` // of each repeat with the next one, those that told anything
 	Alarmed     int               `json:"alarmed"`     // comparisons with any better or worse
 	Rate        *float64          `json:"rate" extensions:"x-nullable"`
 	Counts      VerdictCounts     `json:"counts"` // of all cases of all comparisons

@@ -63,7 +63,9 @@ func Calibrate(r bench.Result, o Options) bench.Calibration {
 			}
 		}
 		c := Results(repeats[i-1], repeats[i], Index(FloorsOf(others)), o)
-		out.Comparisons++
+		if slices.ContainsFunc(c.Cases, func(k bench.CaseChange) bool { return k.P != nil }) {
+			out.Comparisons++
+		}
 		if c.Counts.Better+c.Counts.Worse > 0 {
 			out.Alarmed++
 		}
@@ -129,7 +131,10 @@ func split(r bench.Result) []bench.Result {
 
 // found says what the calibration found, and sets the rate.
 func found(c *bench.Calibration) string {
-	if c.Comparisons == 0 {
+	switch {
+	case c.Comparisons == 0 && c.Repeats > 1:
+		return fmt.Sprintf("Of %d repeats no case could be tested against the next one: with one fork that takes noise from three others.", c.Repeats)
+	case c.Comparisons == 0:
 		return fmt.Sprintf("The run has %d repeat of each case; at least %d are needed to know their noise.", c.Repeats, MinRuns)
 	}
 	rate := float64(c.Alarmed) / float64(c.Comparisons)

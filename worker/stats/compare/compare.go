@@ -213,7 +213,11 @@ func whole(c bench.Comparison) (bench.Verdict, string) {
 	if n := len(c.OnlyBase) + len(c.OnlyHead); n > 0 {
 		text += fmt.Sprintf("; %d more %s in one of them only", n, are(n))
 	}
-	return order[i], text + "."
+	verdict := order[i]
+	if verdict == bench.Same && c.Counts.Same < len(c.Cases) {
+		verdict = order[i+1+slices.IndexFunc(order[i+1:], func(v bench.Verdict) bool { return c.Counts.Of(v) > 0 })]
+	}
+	return verdict, text + "."
 }
 
 func counted(n int) string {

@@ -90,6 +90,7 @@ func TestVerdicts(t *testing.T) {
 		{"other constants", constants(7), constants(8), quiet(1), nil, bench.Better, "no chance", nil},
 		{"other constants, no noise known", constants(7), constants(8), nil, nil, bench.Better, "no chance", nil},
 		{"the largest number", constants(math.MaxFloat64), around(100, 0.005, 3, 20), quiet(1), nil, bench.Worse, "no chance", nil},
+		{"the least number", constants(math.SmallestNonzeroFloat64), around(100, 0.005, 3, 20), quiet(1), nil, bench.Undecided, "not above zero", nil},
 		{"another governor", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), governor, bench.Incomparable, "governor (powersave, then performance)", nil},
 		{"another placement", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), pinned, bench.Incomparable, "placement.pin (free, then one)", nil},
 		{"slices of another length", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), longer, bench.Incomparable, "plan.slice (500ms, then 1s)", nil},

@@ -133,11 +133,15 @@ func filled(forks [][]float64) [][]float64 {
 	return out
 }
 
+// least is the smallest sample that has ratios: half of the least number there is has no
+// logarithm. No rate is near to it; a file that a person changed may hold anything.
+const least = 1e-300
+
 // positive tells whether all samples are finite and above zero, so that they have ratios.
 func positive(forks [][]float64) bool {
 	for _, f := range forks {
 		for _, v := range f {
-			if !(v > 0) || math.IsInf(v, 0) {
+			if !(v > least) || math.IsInf(v, 0) {
 				return false
 			}
 		}
