@@ -58,13 +58,11 @@ func follow(ctx context.Context, t terminal, api *client.Client, id string, show
 	if err != nil {
 		return err
 	}
-	if err := show(t.out, result); err != nil {
-		return err
-	}
-	if run.State != bench.Succeeded {
+	err = show(t.out, result)
+	if run.State != bench.Succeeded { // to be told though nobody reads the table to its end
 		return exitError{exitFailed, fmt.Errorf("the run %s is %s", id, run.State)}
 	}
-	return nil
+	return err
 }
 
 type listCommand struct {

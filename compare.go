@@ -24,9 +24,25 @@ type compareCommand struct {
 	Q          *percent `help:"False alarms allowed: share of comparisons of equal things with any better or worse; 5% by default." placeholder:"PERCENT"`
 	Confidence *percent `help:"Level of the intervals; 95% by default." placeholder:"PERCENT"`
 	Across     []string `help:"A fact that is meant to differ, such as governor; host for all facts of a machine." placeholder:"FACT"`
-	FailOn     []string `help:"Verdicts that make the exit code 1 (worse) or 3 (undecided, incomparable)." enum:"worse,undecided,incomparable" placeholder:"VERDICT,…"`
+	FailOn     minded   `help:"Verdicts that make the exit code 1 (worse) or 3 (undecided, incomparable)." placeholder:"VERDICT,…"`
 	JSON       bool     `name:"json" help:"Print the comparison as JSON." xor:"form"`
 	Markdown   bool     `help:"Print it as Markdown, for the comment on a pull request." xor:"form"`
+}
+
+// minded are the verdicts that a gate minds.
+type minded []string
+
+// UnmarshalText reads a list of verdicts. An empty one is refused: a variable that is not set
+// must not open the gate.
+func (m *minded) UnmarshalText(text []byte) error {
+	allowed := []string{string(bench.Worse), string(bench.Undecided), string(bench.Incomparable)}
+	for word := range strings.SplitSeq(string(text), ",") {
+		if !slices.Contains(allowed, word) {
+			return fmt.Errorf("is %s, or several of them with commas between, not %q", strings.Join(allowed, " or "), text)
+		}
+		*m = append(*m, word)
+	}
+	return nil
 }
 
 // Validate checks the rules, when the command line is read.
@@ -62,10 +78,11 @@ func (c compareCommand) Run(ctx context.Context, t terminal) error {
 	default:
 		err = compareTable(t.out, found)
 	}
-	if err != nil {
-		return err
+	// The gate stays shut though nobody reads the table to its end.
+	if failed := c.gate(found); failed != nil {
+		return failed
 	}
-	return c.gate(found)
+	return err
 }
 
 // compare leaves two runs of a service to the service, which knows their noise, unless other
@@ -143,10 +160,6 @@ func (c compareCommand) gate(found bench.Comparison) error {
 	return nil
 }
 
-// severity orders verdicts by how much they want to be looked at.
-func severity(v bench.Verdict) int {
-	return slices.Index([]bench.Verdict{bench.Worse, bench.Better, bench.Undecided, bench.Incomparable, bench.Same}, v)
-}
 // untold says of how many cases nothing could be told, and why.
 func untold(found bench.Comparison) string {
 	if len(found.Cases) == 0 {
@@ -165,6 +178,10 @@ func untold(found bench.Comparison) string {
 	return strings.Join(parts, ", and ")
 }
 
+// severity orders verdicts by how much they want to be looked at.
+func severity(v bench.Verdict) int {
+	return slices.Index([]bench.Verdict{bench.Worse, bench.Better, bench.Undecided, bench.Incomparable, bench.Same}, v)
+}
 
 // sorted gives the cases by verdict, and those of one verdict as they were.
 func sorted(cases []bench.CaseChange) []bench.CaseChange {

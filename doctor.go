@@ -37,7 +37,7 @@ func (c doctorCommand) Run(ctx context.Context, t terminal) error {
 	} else {
 		err = d.print(t.out)
 	}
-	if err == nil && d.Change > 0 {
+	if d.Change > 0 {
 		return exitError{exitFailed, errors.New("")} // what it is has been printed
 	}
 	return err

@@ -91,11 +91,24 @@ func readResult(name string, in io.Reader) (bench.Result, error) {
 
 // readInput reads a file, or standard input where it is named -.
 func readInput(name string, in io.Reader) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(in)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
 	}
-	return os.ReadFile(name)
+	text, err := io.ReadAll(io.LimitReader(in, maxResult+1))
+	if err == nil && len(text) > maxResult {
+		err = fmt.Errorf("%s is longer than %d bytes", name, maxResult)
+	}
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
+
+// maxResult is the longest result that is read: a thousand trials of a hundred forks are
+// below it.
+const maxResult = 1 << 30
 
 // fetchResult reads a result file, or gets the result of a run.
 func fetchResult(ctx context.Context, api *client.Client, what string, in io.Reader) (bench.Result, error) {

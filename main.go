@@ -19,7 +19,6 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"benchd/api/export"
 	"benchd/kernels/catalog"
@@ -42,19 +41,6 @@ const (
 	exitUndecided   = 3   // a comparison that cannot tell, where it was asked to
 	exitInterrupted = 130 // a run that was interrupted at the keyboard
 )
-
-// A terminal is where a command reads and writes.
-type terminal struct {
-	in  io.Reader
-	out io.Writer
-	err io.Writer
-}
-
-// interactive tells whether a person reads what goes to w.
-func interactive(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // commands is the command line.
 type commands struct {
@@ -102,6 +88,7 @@ func command(args []string, t terminal) int {
 	if err != nil {
 		panic(err) // the command line above is wrong in itself
 	}
+	t.out = &plain{to: t.out}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // help was asked for and is printed
 		return exit
@@ -119,7 +106,7 @@ func command(args []string, t terminal) int {
 
 // complain prints an error as a sentence and gives its exit code.
 func complain(t terminal, err error) int {
-	if err == nil || errors.Is(err, syscall.EPIPE) {
+	if err == nil {
 		return exitOK
 	}
 	var exit exitError
@@ -127,6 +114,8 @@ func complain(t terminal, err error) int {
 	switch {
 	case errors.As(err, &exit):
 		code = exit.code
+	case errors.Is(err, syscall.EPIPE): // the reader had enough
+		return exitOK
 	case bench.AsError(err) != nil:
 		code = exitUsage
 	}
@@ -134,6 +123,14 @@ func complain(t terminal, err error) int {
 		_, _ = fmt.Fprintln(t.err, "benchd:", text)
 	}
 	return code
+}
+
+// unlessGone is the error of writing, but for that of a reader who had enough.
+func unlessGone(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
 }
 
 func logger(w io.Writer, level slog.Level, format string) *slog.Logger {

@@ -102,16 +102,14 @@ func (c runCommand) measure(ctx context.Context, t terminal, api *client.Client,
 	if err != nil {
 		return err
 	}
-	if err := c.write(t, result, out, show); err != nil {
-		return err
-	}
-	switch {
+	err = c.write(t, result, out, show)
+	switch { // to be told though nobody reads the table to its end
 	case ctx.Err() != nil:
-		return exitError{exitInterrupted, fmt.Errorf("interrupted; the run is %s", run.State)}
+		return errors.Join(exitError{exitInterrupted, fmt.Errorf("interrupted; the run is %s", run.State)}, unlessGone(err))
 	case run.State != bench.Succeeded:
-		return exitError{exitFailed, fmt.Errorf("the run %s is %s", run.ID, run.State)}
+		return errors.Join(exitError{exitFailed, fmt.Errorf("the run %s is %s", run.ID, run.State)}, unlessGone(err))
 	}
-	return nil
+	return err
 }
 
 // write writes the result and then shows it, so that a reader of what is shown who goes
@@ -226,28 +224,28 @@ func (c calibrateCommand) Run(ctx context.Context, t terminal, log *slog.Logger)
 	}
 	_, err = fmt.Fprintf(t.err, "the noise is kept in the store of %s as run %s; comparisons of runs there use it\n", c.Server, run.ID)
 	return err
+}
+
 // calibrationLegend says what stands in the columns of a calibration.
 const calibrationLegend = `noise: the change that two runs between which nothing changed exceed once in a hundred, by the runs measured so far; few runs make it large.
 sd: standard deviation of a run's figure from run to run. largest: the largest difference seen between two of the runs.
 `
 
-}
-
 // show prints the calibration that a result holds.
 func (c calibrateCommand) show(w io.Writer, r bench.Result) error {
 	found := compare.Calibrate(r, compare.DefaultOptions())
 	if c.JSON {
-	known := false
 		return writeJSON(w, found)
 	}
+	known := false
 	err := lines(w, "case\thost\tnoise\truns\tsd\tlargest\tfalse alarms", func(w io.Writer) {
 		for _, k := range found.Cases {
 			name := bench.Case{Kernel: k.Kernel, Params: k.Params}.Key()
 			if k.Noise == nil {
 				_, _ = fmt.Fprintf(w, "%s\t%s\tunknown: %s\t\t\t\t\n", name, k.Host, k.Reason)
-			known = true
 				continue
 			}
+			known = true
 			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%d\n", name, k.Host, signless(&k.Noise.Value), k.Noise.Runs,
 				signless(&k.Noise.MeanSD), signless(&k.Noise.Largest), k.Counts.Better+k.Counts.Worse)
 		}
