@@ -51,6 +51,9 @@ func (f workerFlags) name() (string, error) {
 		return f.Name, nil
 	}
 	name, err := os.Hostname()
+	if err == nil {
+		err = bench.CheckHost(name)
+	}
 	if err != nil {
 		return "", fmt.Errorf("read this machine's name (give --name): %w", err)
 	}
@@ -59,6 +62,9 @@ func (f workerFlags) name() (string, error) {
 
 // Validate checks the bounds, when the command line is read.
 func (f workerFlags) Validate() error {
+	if err := f.checkNames(); err != nil {
+		return err
+	}
 	switch {
 	case f.TrialTime < time.Second:
 		return fmt.Errorf("--trial-time must be at least 1s, not %s", f.TrialTime)
@@ -66,6 +72,21 @@ func (f workerFlags) Validate() error {
 		return errors.New("--clients and --bytes must be at least 1, and --memory not negative")
 	case f.Memory > 0 && f.Memory < minMemory:
 		return fmt.Errorf("--memory must be at least %d bytes, which a child needs for itself, or 0 for no limit", minMemory)
+	}
+	return nil
+}
+
+// checkNames refuses names that could not be told apart or shown.
+func (f workerFlags) checkNames() error {
+	if f.Name != "" {
+		if err := bench.CheckHost(f.Name); err != nil {
+			return fmt.Errorf("--name: %w", err)
+		}
+	}
+	for name, value := range f.Label {
+		if err := bench.CheckLabel(name, value); err != nil {
+			return fmt.Errorf("--label %q: %w", name+"="+value, err)
+		}
 	}
 	return nil
 }

@@ -239,12 +239,28 @@ func (d *decoder) labels(n node) map[string]string {
 	for _, name := range sortedNames(object) {
 		c := n.child(name, object[name])
 		v := d.text(c)
-		if name == "" || len(name) > MaxLabelLen || len(v) > MaxLabelLen || !printable(name+v) {
-			d.fail(c, "bad_label", "a label's name and value are text without control characters, of at most %d bytes each, and the name has at least one", MaxLabelLen)
+		if err := CheckLabel(name, v); err != nil {
+			d.fail(c, "bad_label", "%v", err)
 		}
 		out[name] = v
 	}
 	return out
+}
+
+// CheckLabel tells what is wrong with a label of a run or of a host.
+func CheckLabel(name, value string) error {
+	if name == "" || len(name) > MaxLabelLen || len(value) > MaxLabelLen || !printable(name+value) {
+		return fmt.Errorf("a label's name and value are text without control characters, of at most %d bytes each, and the name has at least one", MaxLabelLen)
+	}
+	return nil
+}
+
+// CheckHost tells what is wrong with the name of a host.
+func CheckHost(name string) error {
+	if name == "" || len(name) > MaxLabelLen || !printable(name) || strings.TrimSpace(name) != name {
+		return fmt.Errorf("a host's name is text without control characters and without space around it, of 1 to %d bytes, not %q", MaxLabelLen, clip(name))
+	}
+	return nil
 }
 
 // printable tells whether a text has no control characters and none that stands for what
