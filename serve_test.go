@@ -66,6 +66,24 @@ func TestReaderGoesAway(t *testing.T) {
 	}
 }
 
+// TestGateUnread: the gate of a comparison stays shut though nobody reads its table.
+func TestGateUnread(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := filepath.Join(t.TempDir(), "code")
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `{ sleep 1; "$0" compare testdata/results/base.json testdata/results/slow.json --fail-on worse; echo $? > "$1"; } | true`, exe, code)
+	cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if got, err := os.ReadFile(code); err != nil || strings.TrimSpace(string(got)) != "1" {
+		t.Errorf("the exit code is %q, %v, want 1", got, err)
+	}
+}
+
 // TestServeKilled is a power cut: the children of a killed service die with it, and after the
 // restart what ran is lost, what was queued is measured, and results are still there.
 func TestServeKilled(t *testing.T) {

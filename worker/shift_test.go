@@ -2,9 +2,13 @@ package worker_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -181,6 +185,55 @@ func TestPlacement(t *testing.T) {
 		t.Errorf("%s %+v", r.State, r.Error)
 	}
 	b.free()
+}
+
+// TestFallsAsleep: a figure of CPUs that did not stay awake is not passed off as another.
+func TestFallsAsleep(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux keeps CPUs awake")
+	}
+	b := newBed(t)
+	b.collect()
+	b.work("blue", t.TempDir())
+	b.order("blue", "t1", "odd.sleep", func(o *bench.Order) { o.Plan.Awake, o.Plan.Slices = true, 50 })
+	late := time.Now().Add(30 * time.Second)
+	for !killSpinner(t) {
+		if time.Now().After(late) {
+			t.Fatal("no spinner was seen")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if r := b.next(bench.Finished).Result; r.State != bench.Failed || r.Error.Code != "fell_asleep" {
+		t.Errorf("%s %+v", r.State, r.Error)
+	}
+	b.free()
+}
+
+// killSpinner kills a child of this process whose policy is that of idle work.
+func killSpinner(t *testing.T) bool {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		// proc(5): after the name in brackets field 3 is the state, 4 the parent, 41 the policy.
+		_, rest, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 39 || fields[1] != strconv.Itoa(os.Getpid()) || fields[38] != "5" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return syscall.Kill(pid, syscall.SIGKILL) == nil
+	}
+	return false
 }
 
 func TestRate(t *testing.T) {
