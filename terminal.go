@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,7 +27,7 @@ type plain struct {
 
 // Write passes on the text.
 func (p *plain) Write(b []byte) (int, error) {
-	all := append(p.rest, b...)
+	all := slices.Concat(p.rest, b)
 	end := len(all)
 	for end > 0 && end > len(all)-utf8.UTFMax && !utf8.RuneStart(all[end-1]) {
 		end--
