@@ -98,6 +98,12 @@ func TestCompareWithCalibration(t *testing.T) {
 			t.Errorf("trial %d is repeat %d of %s", i, tr.Repeat, tr.Kernel)
 		}
 	}
+	turns := read[bench.Run](t, s.ask(http.MethodPost, "/v1/runs", strings.Replace(onBlue, "{", `{"repeat":2,"plan":{"order":"interleaved"},`, 1)), http.StatusAccepted)
+	for i, tr := range turns.Trials {
+		if tr.Repeat != i/2+1 || tr.Kernel != []string{"scimark.fft", "scimark.lu"}[i%2] {
+			t.Errorf("in turn, trial %d is repeat %d of %s", i, tr.Repeat, tr.Kernel)
+		}
+	}
 	got := read[bench.Comparison](t, s.ask(http.MethodGet, "/v1/compare?base="+base.ID+"&head="+head.ID, ""), http.StatusOK)
 	c := got.Cases[0]
 	if c.Noise == nil || c.Noise.Runs != 6 || c.Noise.Value < 0.1 || c.Noise.Host != "blue" || !strings.HasPrefix(c.Noise.Source, "calibrations: 6 runs") {

@@ -92,7 +92,7 @@ func (s *Server) makeRun(c echo.Context, body []byte) (bench.Run, error) {
 }
 
 // newRun makes the run and its trials: every case on each named host, or once where the
-// host is to be found, and as often as is asked, one repeat after the other.
+// host is to be found, and as often as is asked.
 func (s *Server) newRun(spec bench.Spec, cases []bench.Case) (bench.Run, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -105,17 +105,32 @@ func (s *Server) newRun(spec bench.Spec, cases []bench.Case) (bench.Run, error) 
 	}
 	run.Trials = make([]bench.Trial, 0, len(cases)*len(hosts)*spec.Repeat)
 	for _, host := range hosts {
-		for _, cs := range cases {
-			for repeat := range spec.Repeat {
-				id, err := uuid.NewV7()
-				if err != nil {
-					return bench.Run{}, err
-				}
-				run.Trials = append(run.Trials, bench.Trial{ID: id.String(), Host: host, Kernel: cs.Kernel, Params: cs.Params, Repeat: repeat + 1, State: bench.Queued})
+		for _, t := range inOrder(cases, spec) {
+			id, err := uuid.NewV7()
+			if err != nil {
+				return bench.Run{}, err
 			}
+			t.ID, t.Host, t.State = id.String(), host, bench.Queued
+			run.Trials = append(run.Trials, t)
 		}
 	}
 	return run, nil
+}
+
+// inOrder lists the trials of one host as they are measured: all repeats of a case before the
+// next case, or, interleaved, each case once before its next repeat.
+func inOrder(cases []bench.Case, spec bench.Spec) []bench.Trial {
+	trials := make([]bench.Trial, len(cases)*spec.Repeat)
+	for c, cs := range cases {
+		for r := range spec.Repeat {
+			at := c*spec.Repeat + r
+			if spec.Plan.Order == bench.Interleaved {
+				at = r*len(cases) + c
+			}
+			trials[at] = bench.Trial{Kernel: cs.Kernel, Params: cs.Params, Repeat: r + 1}
+		}
+	}
+	return trials
 }
 
 // idempotencyKey reads the header of draft-ietf-httpapi-idempotency-key-header.
