@@ -40,9 +40,17 @@ func Worst(list []bench.Noise) bench.Noise {
 	for _, n := range list {
 		w.Elapsed = max(w.Elapsed, n.Elapsed)
 		for _, f := range []struct{ worst, seen **float64 }{
-			{&w.Steal, &n.Steal}, {&w.Others, &n.Others}, {&w.PressureCPU, &n.PressureCPU}, {&w.PressureMemory, &n.PressureMemory},
-			{&w.PressureIO, &n.PressureIO}, {&w.MHzHigh, &n.MHzHigh}, {&w.ClockDrop, &n.ClockDrop}, {&w.Throttled, &n.Throttled},
-			{&w.ContextSwitches, &n.ContextSwitches}, {&w.Interrupts, &n.Interrupts}, {&w.Load1, &n.Load1},
+			{&w.Steal, &n.Steal},
+			{&w.Others, &n.Others},
+			{&w.PressureCPU, &n.PressureCPU},
+			{&w.PressureMemory, &n.PressureMemory},
+			{&w.PressureIO, &n.PressureIO},
+			{&w.MHzHigh, &n.MHzHigh},
+			{&w.ClockDrop, &n.ClockDrop},
+			{&w.Throttled, &n.Throttled},
+			{&w.ContextSwitches, &n.ContextSwitches},
+			{&w.Interrupts, &n.Interrupts},
+			{&w.Load1, &n.Load1},
 		} {
 			larger(f.worst, *f.seen)
 		}
