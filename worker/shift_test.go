@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -231,7 +230,8 @@ func killSpinner(t *testing.T) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return syscall.Kill(pid, syscall.SIGKILL) == nil
+		p, err := os.FindProcess(pid)
+		return err == nil && p.Kill() == nil
 	}
 	return false
 }
