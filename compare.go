@@ -227,10 +227,14 @@ func signed(v *float64) string {
 	return fmt.Sprintf("%+.1f%%", 100**v)
 }
 
-// signless writes a part in percent.
+// signless writes a part in percent. A host whose figures jump by a factor of ten has no noise
+// that is worth its digits.
 func signless(v *float64) string {
-	if v == nil {
+	switch {
+	case v == nil:
 		return ""
+	case *v > 10:
+		return ">1000%"
 	}
 	return fmt.Sprintf("%.1f%%", 100**v)
 }

@@ -137,7 +137,7 @@ func masks() []struct{ pattern, with string } {
 		{`^(better|worse|same|undecided|incomparable): (The two results have 2 cases in common): .*`, "WHOLE: $2"},
 		{`((size=small threads=1|size=16B) +blue) .*`, "$1 NOISE"},
 		{`^scimark size=small threads=1: .* x the fastest of 127 figures .*`, "STANDING"},
-		{`noise [\d.]+%`, "NOISE"},
+		{`noise >?[\d.]+%`, "NOISE"},
 		{`\d+(\.\d+)?(ns|µs|ms)`, "LATENCY"},
 		{` {2,}\S+ +INTERVAL`, " SCORE INTERVAL"},
 		{`  +`, " "},
