@@ -34,9 +34,17 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 	if err != nil {
 		return fmt.Errorf("serve soap.echo: %w", err)
 	}
+	if err := serve(ctx, handler, ready); err != nil {
+		return fmt.Errorf("serve soap.echo: %w", err)
+	}
+	return nil
+}
+
+// serve runs a handler on a random loopback port until ctx is done.
+func serve(ctx context.Context, handler http.Handler, ready func(addr string)) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("serve soap.echo: %w", err)
+		return err
 	}
 	server := &http.Server{
 		Handler:           handler,
@@ -54,7 +62,7 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 	ready("http://" + listener.Addr().String() + Path)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		stop()
-		return fmt.Errorf("serve soap.echo: %w", errors.Join(err, server.Close()))
+		return errors.Join(err, server.Close())
 	}
 	<-ended
 	return nil
