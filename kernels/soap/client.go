@@ -2,6 +2,7 @@ package soap
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,8 +48,9 @@ type client struct {
 // lengthRoom is room for the value of Content-Length and the empty line.
 const lengthRoom = 24
 
-// newClient makes a client of the service at a URL or host:port.
-func newClient(addr, action string) (*client, error) {
+// newClient makes a client that sends bodies of a content type to the service at a URL or
+// host:port.
+func newClient(addr, kind, action string) (*client, error) {
 	if !strings.Contains(addr, "://") {
 		addr = "http://" + addr + Path
 	}
@@ -56,7 +58,7 @@ func newClient(addr, action string) (*client, error) {
 	if err != nil || u.Scheme != "http" || u.Port() == "" {
 		return nil, fmt.Errorf("the address of the service is %q; it must be like http://127.0.0.1:8080%s", addr, Path)
 	}
-	head := "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\nUser-Agent: benchd\r\nContent-Type: " + mediaType +
+	head := "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\nUser-Agent: benchd\r\nContent-Type: " + kind +
 		"\r\nSOAPAction: \"" + action + "\"\r\nContent-Length: "
 	c := &client{addr: u.Host, head: head, request: http.Request{Method: http.MethodPost}}
 	c.reader = bufio.NewReaderSize(&c.source, 16<<10)
@@ -88,6 +90,14 @@ func (c *client) frame(out []byte) []byte {
 // first byte of an answer, the call is made once more on a new connection.
 func (c *client) call(ctx context.Context, out []byte) (status int, answer []byte, err error) {
 	request := c.frame(out)
+	return c.try(ctx, func() error {
+		_, err := c.conn.Write(request)
+		return err
+	})
+}
+
+// try makes a call whose request is written to the connection by send.
+func (c *client) try(ctx context.Context, send func() error) (status int, answer []byte, err error) {
 	for {
 		served := c.conn != nil && c.served
 		if c.conn == nil {
@@ -96,7 +106,7 @@ func (c *client) call(ctx context.Context, out []byte) (status int, answer []byt
 			}
 		}
 		begun := false
-		status, begun, err = c.exchange(request)
+		status, begun, err = c.exchange(send)
 		if err == nil {
 			return status, c.in, nil
 		}
@@ -112,13 +122,12 @@ func (c *client) call(ctx context.Context, out []byte) (status int, answer []byt
 
 // exchange writes the request and reads the answer. It tells whether an answer has begun:
 // once it has, the service has seen the request, and to send it again would be a second call.
-func (c *client) exchange(request []byte) (status int, begun bool, err error) {
+// A service may answer, and close the connection, before it has read the whole request.
+func (c *client) exchange(send func() error) (status int, begun bool, err error) {
 	c.source.left = answerLimit + headRoom
-	if _, err := c.conn.Write(request); err != nil {
-		return 0, false, err
-	}
+	cut := send()
 	if _, err := c.reader.Peek(1); err != nil {
-		return 0, false, err
+		return 0, false, cmp.Or(cut, err)
 	}
 	resp, err := c.response()
 	if err != nil {
@@ -133,7 +142,7 @@ func (c *client) exchange(request []byte) (status int, begun bool, err error) {
 	}
 	_ = resp.Body.Close() // it is at its end
 	c.served, c.kind = true, resp.Header.Get("Content-Type")
-	if resp.Close || c.reader.Buffered() > 0 { // what is there unasked for belongs to no call
+	if cut != nil || resp.Close || c.reader.Buffered() > 0 { // what is there unasked for belongs to no call
 		c.drop()
 	}
 	return resp.StatusCode, true, nil

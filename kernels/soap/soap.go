@@ -102,7 +102,7 @@ func (Echo) Open(ctx context.Context, p kernels.Params) (kernels.Trial, error) {
 		return nil, fmt.Errorf("open soap.echo: %w", err)
 	}
 	sent := envelope.Beans(payloadSeed)
-	conn, err := newClient(p[kernels.Addr], sent.Shape.Action())
+	conn, err := newClient(p[kernels.Addr], mediaType, sent.Shape.Action())
 	if err != nil {
 		return nil, fmt.Errorf("open soap.echo: %w", err)
 	}
