@@ -42,7 +42,7 @@ func Family() kernels.Family {
 	return kernels.Family{
 		Name:    "soap",
 		Title:   "Calls of a SOAP service over HTTP.",
-		Kernels: []kernels.Kernel{Echo{}},
+		Kernels: []kernels.Kernel{Echo{}, Attachment{}},
 	}
 }
 

@@ -1,0 +1,289 @@
+package soap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"benchd/kernels/envelope"
+)
+
+// Limits of what the attachment service takes in.
+const (
+	attachmentLimit = 64 << 20
+	rootLimit       = 64 << 10                      // the envelope
+	partsLimit      = 16                            // parts in one message
+	messageLimit    = attachmentLimit + 2*rootLimit // all of it
+)
+
+// An attachmentService takes attachments in, of either encoding, and acknowledges each with
+// its length and checksum. It reads them as they come in and keeps none: many calls cost a
+// buffer each, whatever the attachments' lengths.
+type attachmentService struct {
+	exchanges sync.Pool // of *storing
+}
+
+func newAttachmentService() (*attachmentService, error) {
+	if _, err := newStoring(); err != nil {
+		return nil, err
+	}
+	s := &attachmentService{}
+	s.exchanges.New = func() any {
+		x, err := newStoring()
+		if err != nil {
+			return nil // cannot be: one was made above
+		}
+		return x
+	}
+	return s, nil
+}
+
+// ServeHTTP answers one call.
+func (s *attachmentService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path != Path:
+		http.NotFound(w, r)
+		return
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "SOAP requests are sent by POST", http.StatusMethodNotAllowed)
+		return
+	}
+	x, ok := s.exchanges.Get().(*storing)
+	if !ok {
+		http.Error(w, "the service cannot make a codec", http.StatusInternalServerError)
+		return
+	}
+	defer s.exchanges.Put(x)
+	status := x.answer(r)
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(x.out)))
+	if status == http.StatusRequestEntityTooLarge {
+		h.Set("Connection", "close") // the rest of the body is not read
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(x.out) // a client that is gone needs no answer
+}
+
+// A storing has what one call needs; it is used again for another.
+type storing struct {
+	parts  *PartReader
+	reader storeReader
+	codec  *envelope.Codec // writes faults
+
+	contentType string // of the last message, and what it says
+	related     related
+	rootType    string // the last that was found good
+
+	root   []byte // the envelope
+	rooted bool   // it was there
+	stored []storedPart
+	wanted []byte // the Content-ID the envelope refers to
+	out    []byte // the answer
+}
+
+// A storedPart is what is kept of a part that is not the root.
+type storedPart struct {
+	id  []byte
+	got receipt
+}
+
+func newStoring() (*storing, error) {
+	limits := envelope.DefaultLimits()
+	limits.Bytes = rootLimit
+	codec, err := envelope.NewCodec(envelope.Stream, limits)
+	if err != nil {
+		return nil, err
+	}
+	return &storing{
+		parts: &PartReader{buf: make([]byte, partBuffer)}, reader: storeReader{envelope.NewScanner(limits)}, codec: codec,
+	}, nil
+}
+
+// answer takes the message in, makes the answer or a fault in x.out and returns the status.
+func (x *storing) answer(r *http.Request) int {
+	got, refused := x.store(r)
+	if refused != nil {
+		x.out = x.codec.AppendFault(x.out[:0], &refused.fault)
+		return refused.status
+	}
+	x.out = appendReceipt(x.out[:0], got)
+	return http.StatusOK
+}
+
+// store takes the message in.
+func (x *storing) store(r *http.Request) (receipt, *refusal) {
+	if refused := x.understandType(r.Header.Get("Content-Type")); refused != nil {
+		return receipt{}, refused
+	}
+	if r.ContentLength > messageLimit {
+		return receipt{}, refuseTooLarge()
+	}
+	if err := x.take(&bounded{source: r.Body, left: messageLimit + 1}); err != nil {
+		return receipt{}, refuseMessage(err)
+	}
+	id, err := x.reader.request(x.wanted[:0], x.root, x.related.xop)
+	x.wanted = id
+	var wrong *envelope.Error
+	if errors.As(err, &wrong) {
+		return receipt{}, &refusal{http.StatusInternalServerError, *wrong.Fault()}
+	}
+	if err != nil {
+		return receipt{}, refuse(http.StatusInternalServerError, "the request cannot be read: %v", err)
+	}
+	if refused := checkAction(r.Header["Soapaction"], storeAction); refused != nil {
+		return receipt{}, refused
+	}
+	return x.find()
+}
+
+// understandType reads the content type, unless it is that of the last message.
+func (x *storing) understandType(value string) *refusal {
+	if x.contentType == value && value != "" {
+		return nil
+	}
+	x.contentType = ""
+	said, err := parseRelated(value)
+	if err != nil {
+		return refuse(http.StatusUnsupportedMediaType, "%v", err)
+	}
+	x.contentType, x.related, x.rootType = value, said, ""
+	return nil
+}
+
+// take reads the whole message: the root part into x.root, and of every other part its
+// length and checksum. The root may come behind the parts that it refers to.
+func (x *storing) take(body io.Reader) error {
+	x.rooted, x.stored = false, x.stored[:0]
+	if err := x.parts.Reset(body, x.related.boundary); err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		part, err := x.parts.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && n == partsLimit {
+			err = x.parts.wrong("the message has more than %d parts", partsLimit)
+		}
+		if err == nil {
+			err = x.takePart(part, n == 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !x.rooted {
+		return x.parts.wrong("no part is the root: the content type says that its Content-ID is %q", x.related.start)
+	}
+	return x.parts.Rest()
+}
+
+// takePart reads one part.
+func (x *storing) takePart(part *Part, first bool) (err error) {
+	if x.isKnown(part.ID) {
+		return x.parts.wrong("two parts have the Content-ID %q", part.ID)
+	}
+	root := first && x.related.start == "" || x.related.start != "" && string(part.ID) == x.related.start
+	if root && x.rooted {
+		return x.parts.wrong("two parts have the Content-ID %q", part.ID)
+	}
+	if !root {
+		return x.takeContent(part.ID)
+	}
+	if string(part.Type) != x.rootType || x.rootType == "" {
+		kind := string(part.Type)
+		x.rootType = ""
+		if err := x.related.checkRoot(kind); err != nil {
+			return x.parts.wrong("%v", err)
+		}
+		x.rootType = kind
+	}
+	x.rooted = true
+	x.root, err = x.parts.AppendAll(x.root[:0], rootLimit)
+	return err
+}
+
+// takeContent reads an attachment and keeps what it was.
+func (x *storing) takeContent(id []byte) error {
+	// The memory of an ID that was kept before is used again.
+	n := len(x.stored)
+	if n < cap(x.stored) {
+		x.stored = x.stored[:n+1]
+	} else {
+		x.stored = append(x.stored, storedPart{})
+	}
+	to := &x.stored[n]
+	to.id, to.got = append(to.id[:0], id...), receipt{}
+	for {
+		piece, err := x.parts.Piece()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		to.got.length += int64(len(piece))
+		to.got.checksum = crc32.Update(to.got.checksum, crc32.IEEETable, piece)
+	}
+}
+
+// isKnown tells whether a part with this ID was taken in already.
+func (x *storing) isKnown(id []byte) bool {
+	for i := range x.stored {
+		if len(id) > 0 && bytes.Equal(x.stored[i].id, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the receipt of the part that the envelope refers to.
+func (x *storing) find() (receipt, *refusal) {
+	for i := range x.stored {
+		if bytes.Equal(x.stored[i].id, x.wanted) {
+			return x.stored[i].got, nil
+		}
+	}
+	return receipt{}, refuse(http.StatusInternalServerError, "no attachment has the Content-ID %q to which the envelope refers", x.wanted)
+}
+
+// errTooLarge tells that a message has more bytes than are read.
+var errTooLarge = fmt.Errorf("the message is longer than %d bytes", messageLimit)
+
+// A bounded reads no more than a limit, and says so instead of an end.
+type bounded struct {
+	source io.Reader
+	left   int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.source.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+func refuseTooLarge() *refusal {
+	return refuse(http.StatusRequestEntityTooLarge, "%v", errTooLarge)
+}
+
+// refuseMessage makes the fault for a message that could not be taken in.
+func refuseMessage(err error) *refusal {
+	var wrong *MultipartError
+	switch {
+	case errors.Is(err, errTooLarge):
+		return refuseTooLarge()
+	case errors.As(err, &wrong):
+		return refuse(http.StatusInternalServerError, "%v", wrong)
+	}
+	return refuse(http.StatusBadRequest, "the body of the request cannot be read: %v", err)
+}

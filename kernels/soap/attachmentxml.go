@@ -1,0 +1,312 @@
+package soap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"benchd/kernels/envelope"
+)
+
+// The envelopes of soap.attachment, document/literal wrapped. A request refers to its
+// attachment by XOP (section 2.1) or as SOAP Messages with Attachments does (section 3):
+//
+//	<a:store><a:content><xop:Include href="cid:content@benchd"/></a:content></a:store>
+//	<a:store><a:content href="cid:content@benchd"/></a:store>
+//
+// The answer acknowledges what was received:
+//
+//	<a:storeResponse><a:length>10240</a:length><a:checksum>907060870</a:checksum></a:storeResponse>
+const (
+	attachmentSpace = "urn:benchd:attachment"
+	xopSpace        = "http://www.w3.org/2004/08/xop/include"
+	storeAction     = attachmentSpace + "#store"
+
+	storeOpen = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		`<soap:Envelope xmlns:soap="` + envelope.SOAP11 + `" xmlns:a="` + attachmentSpace + `"><soap:Body>`
+	storeClose = `</soap:Body></soap:Envelope>`
+)
+
+// A receipt is what the service says of the attachment it got.
+type receipt struct {
+	length   int64
+	checksum uint32 // CRC-32 (ISO/IEC 8802-3), which every other stack's library has too
+}
+
+// appendStore appends the envelope of a request whose attachment has the Content-ID id.
+func appendStore(dst []byte, id string, xop bool) []byte {
+	dst = append(dst, storeOpen+`<a:store>`...)
+	if xop {
+		dst = append(dst, `<a:content><xop:Include xmlns:xop="`+xopSpace+`" href="cid:`...)
+		dst = append(append(dst, id...), `"/></a:content>`...)
+	} else {
+		dst = append(dst, `<a:content href="cid:`...)
+		dst = append(append(dst, id...), `"/>`...)
+	}
+	return append(dst, `</a:store>`+storeClose...)
+}
+
+// appendReceipt appends the envelope of an answer.
+func appendReceipt(dst []byte, r receipt) []byte {
+	dst = append(dst, storeOpen+`<a:storeResponse><a:length>`...)
+	dst = strconv.AppendInt(dst, r.length, 10)
+	dst = append(dst, `</a:length><a:checksum>`...)
+	dst = strconv.AppendUint(dst, uint64(r.checksum), 10)
+	return append(dst, `</a:checksum></a:storeResponse>`+storeClose...)
+}
+
+// A storeReader reads these envelopes. Its errors are of type *envelope.Error, and errFault
+// for a fault.
+type storeReader struct {
+	scanner *envelope.Scanner
+}
+
+// errFault tells that the body holds a fault.
+var errFault = errors.New("the body holds a fault")
+
+// request reads the envelope of a request and appends to dst the Content-ID that it refers
+// to.
+func (r storeReader) request(dst, doc []byte, xop bool) ([]byte, error) {
+	if err := r.open(doc, "store"); err != nil {
+		return dst, err
+	}
+	if err := r.enter("content"); err != nil {
+		return dst, err
+	}
+	dst, err := r.reference(dst, xop)
+	if err != nil {
+		return dst, err
+	}
+	return dst, r.end()
+}
+
+// reference reads the element of the attachment to its end.
+func (r storeReader) reference(dst []byte, xop bool) ([]byte, error) {
+	if xop {
+		more, err := r.child()
+		if err != nil {
+			return dst, err
+		}
+		if !more || string(r.scanner.Local()) != "Include" || string(r.scanner.URI()) != xopSpace {
+			return dst, r.wrong("the content is not in an attachment: it holds no xop:Include")
+		}
+	}
+	href, ok := r.scanner.Attr(envelope.NoSpace, "href")
+	if !ok {
+		return dst, r.wrong("the element %q has no href to its attachment", r.scanner.Local())
+	}
+	dst, ok = cidOf(dst, href)
+	if !ok {
+		return dst, r.wrong("the href %q is no reference to a part; it must be like cid:content@host", href[:min(len(href), 80)])
+	}
+	if err := r.leave(); err != nil {
+		return dst, err
+	}
+	if xop {
+		return dst, r.leave()
+	}
+	return dst, nil
+}
+
+// answer reads the envelope of an answer.
+func (r storeReader) answer(doc []byte) (receipt, error) {
+	var got receipt
+	if err := r.open(doc, "storeResponse"); err != nil {
+		return got, err
+	}
+	length, err := r.number("length", 63)
+	if err != nil {
+		return got, err
+	}
+	checksum, err := r.number("checksum", 32)
+	if err != nil {
+		return got, err
+	}
+	return receipt{int64(length), uint32(checksum)}, r.end()
+}
+
+// number reads an element of the operation that holds a whole number of so many bits.
+func (r storeReader) number(local string, bits int) (uint64, error) {
+	if err := r.enter(local); err != nil {
+		return 0, err
+	}
+	text, err := r.scanner.Content()
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, bits)
+	if err != nil {
+		return 0, r.wrong("the %s is not a whole number of %d bits", local, bits)
+	}
+	return n, nil
+}
+
+// open reads up to the start tag of the operation, which is the first element of the body.
+func (r storeReader) open(doc []byte, operation string) error {
+	if err := r.root(doc); err != nil {
+		return err
+	}
+	if err := r.headers(); err != nil {
+		return err
+	}
+	more, err := r.child()
+	switch {
+	case err != nil:
+		return err
+	case !more:
+		return r.wrong("the body is empty")
+	case r.scanner.Space() == envelope.SOAP11Space && string(r.scanner.Local()) == "Fault":
+		return errFault
+	case !r.is(operation):
+		return r.wrong("the element %q of the body is not the operation %q", r.scanner.Local(), operation)
+	}
+	return nil
+}
+
+// root reads the envelope's start tag and checks its version.
+func (r storeReader) root(doc []byte) error {
+	s := r.scanner
+	if err := s.Reset(doc); err != nil {
+		return err
+	}
+	if _, err := s.Next(); err != nil {
+		return err
+	}
+	if string(s.Local()) != "Envelope" {
+		return r.wrong("the root element is not a SOAP envelope")
+	}
+	if s.Space() != envelope.SOAP11Space {
+		err := r.wrong("the envelope is of the namespace %q; allowed is %q", s.URI(), envelope.SOAP11)
+		err.Code = envelope.CodeVersionMismatch
+		return err
+	}
+	return nil
+}
+
+// headers reads up to the start tag of the body, and the header if there is one.
+func (r storeReader) headers() error {
+	for headed := false; ; headed = true {
+		more, err := r.child()
+		soap := r.scanner.Space() == envelope.SOAP11Space
+		switch {
+		case err != nil:
+			return err
+		case !more:
+			return r.wrong("the envelope has no body")
+		case soap && string(r.scanner.Local()) == "Body":
+			return nil
+		case headed || !soap || string(r.scanner.Local()) != "Header":
+			return r.wrong("the element %q is not allowed in the envelope", r.scanner.Local())
+		}
+		if err := r.blocks(); err != nil {
+			return err
+		}
+	}
+}
+
+// actorNext is the actor that every receiver is (SOAP 1.1, section 4.2.2).
+const actorNext = "http://schemas.xmlsoap.org/soap/actor/next"
+
+// blocks passes over the blocks of the header and refuses one that has to be understood
+// here (SOAP 1.1, section 4.2.3).
+func (r storeReader) blocks() error {
+	for {
+		more, err := r.child()
+		if err != nil || !more {
+			return err
+		}
+		must, _ := r.scanner.Attr(envelope.SOAP11Space, "mustUnderstand")
+		actor, _ := r.scanner.Attr(envelope.SOAP11Space, "actor")
+		if string(must) == "1" && (len(actor) == 0 || string(actor) == actorNext) {
+			err := r.wrong("the header block %q has to be understood and is not", r.scanner.Local())
+			err.Code = envelope.CodeMustUnderstand
+			return err
+		}
+		if err := r.skip(); err != nil {
+			return err
+		}
+	}
+}
+
+// end reads what follows the last element of the operation: the ends of operation, body and
+// envelope, and behind the body what means nothing here.
+func (r storeReader) end() error {
+	for _, of := range []string{"operation", "body"} {
+		more, err := r.child()
+		if err != nil {
+			return err
+		}
+		if more {
+			return r.wrong("the element %q is one too many in the %s", r.scanner.Local(), of)
+		}
+	}
+	for {
+		more, err := r.child()
+		switch {
+		case err != nil:
+			return err
+		case !more:
+			_, err = r.scanner.Next() // there is no second root
+			return err
+		case r.scanner.Space() == envelope.SOAP11Space || r.scanner.Space() == envelope.NoSpace:
+			return r.wrong("the element %q is not allowed behind the body", r.scanner.Local())
+		}
+		if err := r.skip(); err != nil {
+			return err
+		}
+	}
+}
+
+// enter goes to the next element, which must have this name.
+func (r storeReader) enter(local string) error {
+	more, err := r.child()
+	if err == nil && (!more || !r.is(local)) {
+		return r.wrong("the operation lacks its element %q, or another stands before it", local)
+	}
+	return err
+}
+
+// leave goes to the end of the current element, which must have no element any more.
+func (r storeReader) leave() error {
+	more, err := r.child()
+	if err == nil && more {
+		return r.wrong("the element %q stands where none is allowed", r.scanner.Local())
+	}
+	return err
+}
+
+// is tells whether the current element has this name.
+func (r storeReader) is(local string) bool {
+	return string(r.scanner.Local()) == local && string(r.scanner.URI()) == attachmentSpace
+}
+
+// child goes to the next element inside the current one, or to its end, and refuses text.
+func (r storeReader) child() (bool, error) {
+	for {
+		kind, err := r.scanner.Next()
+		switch {
+		case err != nil:
+			return false, err
+		case kind != envelope.Chars:
+			return kind == envelope.StartTag, nil
+		case !r.scanner.Blank():
+			return false, r.wrong("text where only elements are allowed")
+		}
+	}
+}
+
+// skip goes to the end of the current element.
+func (r storeReader) skip() error {
+	for depth := r.scanner.Depth(); r.scanner.Depth() >= depth; {
+		if _, err := r.scanner.Next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrong makes the error of a well-formed document that is not what it should be.
+func (r storeReader) wrong(format string, args ...any) *envelope.Error {
+	return &envelope.Error{Code: envelope.CodeClient, Offset: r.scanner.Offset(), Reason: fmt.Sprintf(format, args...)}
+}
