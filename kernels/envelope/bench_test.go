@@ -13,11 +13,15 @@ import (
 // documents are what the codec's figures are taken from.
 func documents(tb testing.TB) map[string]envelope.Message {
 	tb.Helper()
-	text, err := envelope.Text(1<<20, 1)
-	if err != nil {
+	all := map[string]envelope.Message{"beans": envelope.Beans(1)}
+	var err error
+	if all["text-1MB"], err = envelope.Text(1<<20, 1); err != nil {
 		tb.Fatal(err)
 	}
-	return map[string]envelope.Message{"beans": envelope.Beans(1), "text-1MB": text}
+	if all["records-1MB"], err = envelope.Records(1<<20, 1); err != nil {
+		tb.Fatal(err)
+	}
+	return all
 }
 
 // each runs a benchmark for each document, in bytes of the document.

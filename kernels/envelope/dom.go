@@ -13,6 +13,7 @@ import (
 // the stream is then the tree alone, which is what is to be compared.
 type treeReader struct {
 	scanner *Scanner
+	soap    string // the namespace of the envelopes it reads
 	text    []byte
 }
 
@@ -21,7 +22,7 @@ func (r *treeReader) read(doc []byte, m *Message) error {
 	if err != nil {
 		return err
 	}
-	return readEnvelope(root, m)
+	return r.envelope(root, m)
 }
 
 // build makes a node for each element and text of the document. The tree is made anew for
@@ -64,20 +65,20 @@ func (r *treeReader) element(parent *etree.Element) *etree.Element {
 	return e
 }
 
-// readEnvelope reads a tree into m.
-func readEnvelope(root *etree.Element, m *Message) error {
+// envelope reads a tree into m.
+func (r *treeReader) envelope(root *etree.Element, m *Message) error {
 	switch uri := uriOf(root); {
 	case root.Tag != "Envelope":
 		return refuse(reasonNotEnvelope)
-	case uri != SOAP11:
-		return &Error{Code: CodeVersionMismatch, Offset: -1, Reason: reasonVersion([]byte(uri))}
+	case uri != r.soap:
+		return &Error{Code: CodeVersionMismatch, Offset: -1, Reason: reasonVersion([]byte(uri), r.soap)}
 	}
 	parts, err := children(root)
 	if err != nil {
 		return err
 	}
-	if len(parts) > 0 && is(parts[0], SOAP11, "Header") {
-		if err := readHeader(parts[0]); err != nil {
+	if len(parts) > 0 && is(parts[0], r.soap, "Header") {
+		if err := r.header(parts[0]); err != nil {
 			return err
 		}
 		parts = parts[1:]
@@ -85,35 +86,35 @@ func readEnvelope(root *etree.Element, m *Message) error {
 	if len(parts) == 0 {
 		return refuse(reasonNoBody)
 	}
-	if !is(parts[0], SOAP11, "Body") {
+	if !is(parts[0], r.soap, "Body") {
 		return refuse(reasonElement([]byte(parts[0].Tag), "the envelope"))
 	}
 	for _, e := range parts[1:] {
-		if uri := uriOf(e); uri == SOAP11 || uri == "" {
+		if uri := uriOf(e); r.soap == SOAP12 || uri == SOAP11 || uri == "" {
 			return refuse(reasonElement([]byte(e.Tag), "the envelope"))
 		}
 	}
-	return readBody(parts[0], m)
+	return r.body(parts[0], m)
 }
 
-// readHeader refuses a block that has to be understood.
-func readHeader(header *etree.Element) error {
+// header refuses a block that has to be understood.
+func (r *treeReader) header(header *etree.Element) error {
 	blocks, err := children(header)
 	if err != nil {
 		return err
 	}
 	for _, e := range blocks {
-		must, _ := attr(e, SOAP11, "mustUnderstand")
-		actor, _ := attr(e, SOAP11, "actor")
-		if refuses(must, actor) {
-			return &Error{Code: CodeMustUnderstand, Offset: -1, Reason: reasonHeader([]byte(e.Tag))}
+		must, _ := attr(e, r.soap, mustUnderstand)
+		target, _ := attr(e, r.soap, targetOf(r.soap == SOAP12))
+		if refuses(must, target) {
+			return misunderstood(-1, uriOf(e), e.Tag)
 		}
 	}
 	return nil
 }
 
-// readBody reads the one element of the body, an operation or a fault.
-func readBody(body *etree.Element, m *Message) error {
+// body reads the one element of the body, an operation or a fault.
+func (r *treeReader) body(body *etree.Element, m *Message) error {
 	list, err := children(body)
 	switch {
 	case err != nil:
@@ -122,7 +123,9 @@ func readBody(body *etree.Element, m *Message) error {
 		return refuse(reasonNoPayload)
 	case len(list) > 1:
 		return refuse(reasonTwo)
-	case is(list[0], SOAP11, "Fault"):
+	case is(list[0], r.soap, "Fault") && r.soap == SOAP12:
+		return readFault12(list[0])
+	case is(list[0], r.soap, "Fault"):
 		return readFault(list[0])
 	}
 	return readOperation(list[0], m)
@@ -142,6 +145,8 @@ func readOperation(e *etree.Element, m *Message) error {
 		return refuse(reasonNoParameter)
 	case m.Shape == ShapeText:
 		return readString(list[0], &m.Text)
+	case m.Shape == ShapeRecords:
+		return readRecords(list[0], m)
 	}
 	return readBundle(list[0], &m.Bundle)
 }

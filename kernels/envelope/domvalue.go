@@ -1,10 +1,6 @@
 package envelope
 
-import (
-	"strings"
-
-	"github.com/beevik/etree"
-)
+import "github.com/beevik/etree"
 
 // readBundle reads four beans, of which any may be nil or absent, and the array.
 func readBundle(e *etree.Element, b *Bundle) error {
@@ -26,6 +22,25 @@ func readBundle(e *etree.Element, b *Bundle) error {
 			err = readString(child, &b.Items[len(b.Items)-1])
 		}
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRecords reads a list of beans.
+func readRecords(e *etree.Element, m *Message) error {
+	m.Records = m.Records[:0]
+	list, err := children(e)
+	if err != nil {
+		return err
+	}
+	for _, child := range list {
+		if !is(child, Namespace, recordName) {
+			return refuse(reasonElement([]byte(child.Tag), "a list of records"))
+		}
+		m.Records = append(m.Records, Bean{})
+		if err := readBean(child, &m.Records[len(m.Records)-1]); err != nil {
 			return err
 		}
 	}
@@ -113,60 +128,4 @@ func isNil(e *etree.Element) (bool, error) {
 		err = refuse(reasonNilContent)
 	}
 	return true, err
-}
-
-// readFault returns the fault that the element says. Its parts have no namespace.
-func readFault(e *etree.Element) error {
-	list, err := children(e)
-	if err != nil {
-		return err
-	}
-	f := &Fault{}
-	coded, told := false, false
-	for _, part := range list {
-		if uriOf(part) != "" {
-			continue
-		}
-		switch part.Tag {
-		case "faultcode":
-			coded = true
-			err = faultText(part, &f.Code)
-			f.Code = codeName([]byte(f.Code))
-		case "faultstring":
-			told = true
-			err = faultText(part, &f.String)
-		case "faultactor":
-			err = faultText(part, &f.Actor)
-		case "detail":
-			var b strings.Builder
-			allText(part, &b)
-			f.Detail = string(trim([]byte(b.String())))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if !coded || !told {
-		return refuse(reasonNoCode)
-	}
-	return f
-}
-
-// faultText reads the text of one part of a fault.
-func faultText(e *etree.Element, to *string) (err error) {
-	*to, err = content(e)
-	return err
-}
-
-// allText gathers the text of an element and all inside it. The depth of the tree is
-// limited, and so is the recursion.
-func allText(e *etree.Element, to *strings.Builder) {
-	for _, token := range e.Child {
-		switch t := token.(type) {
-		case *etree.CharData:
-			to.WriteString(t.Data)
-		case *etree.Element:
-			allText(t, to)
-		}
-	}
 }

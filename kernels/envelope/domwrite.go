@@ -6,27 +6,40 @@ import (
 	"github.com/beevik/etree"
 )
 
-// envelopeTree makes the tree of an envelope and returns its body.
-func envelopeTree() (root, body *etree.Element) {
-	root = etree.NewElement("soap:Envelope")
-	root.CreateAttr("xmlns:soap", SOAP11)
+// envelopeTree makes the tree of an envelope without its body.
+func envelopeTree(uri string) *etree.Element {
+	root := etree.NewElement("soap:Envelope")
+	root.CreateAttr("xmlns:soap", uri)
 	root.CreateAttr("xmlns:xsi", Instance)
 	root.CreateAttr("xmlns:b", Namespace)
-	return root, root.CreateElement("soap:Body")
+	return root
 }
 
 // messageTree makes the tree of a message's envelope. Written, it has the same bytes as the
 // stream model's, so the functions below mirror those of that model one by one.
-func messageTree(m *Message) *etree.Element {
-	root, body := envelopeTree()
-	op := body.CreateElement("b:" + m.Shape.element(m.Answer))
+func messageTree(m *Message, uri string) *etree.Element {
+	root := envelopeTree(uri)
+	op := root.CreateElement("soap:Body").CreateElement("b:" + m.Shape.element(m.Answer))
 	switch m.Shape {
 	case ShapeText:
 		addString(op, m.parameter(), &m.Text)
+	case ShapeRecords:
+		addRecords(op, m.parameter(), m.Records)
 	default:
 		addBundle(op, m.parameter(), &m.Bundle)
 	}
 	return root
+}
+
+// addRecords adds a list. An empty text makes one without records two tags.
+func addRecords(parent *etree.Element, local string, list []Bean) {
+	e := parent.CreateElement("b:" + local)
+	if len(list) == 0 {
+		e.CreateText("")
+	}
+	for i := range list {
+		addBean(e, recordName, &list[i])
+	}
 }
 
 func addBundle(parent *etree.Element, local string, b *Bundle) {
@@ -65,9 +78,18 @@ func addString(parent *etree.Element, local string, s *String) {
 }
 
 // faultTree makes the tree of a fault's envelope.
-func faultTree(f *Fault) *etree.Element {
-	root, body := envelopeTree()
-	e := body.CreateElement("soap:Fault")
+func faultTree(f *Fault, v Version) *etree.Element {
+	uri := SOAP11
+	if v == V12 {
+		uri = SOAP12
+	}
+	root := envelopeTree(uri)
+	addFaultHeader(root, f)
+	e := root.CreateElement("soap:Body").CreateElement("soap:Fault")
+	if v == V12 {
+		addFault12(e, f)
+		return root
+	}
 	addText(e, "faultcode", "soap:"+f.Code)
 	addText(e, "faultstring", f.String)
 	if f.Actor != "" {
@@ -77,6 +99,47 @@ func faultTree(f *Fault) *etree.Element {
 		addText(e.CreateElement("detail"), "b:text", f.Detail)
 	}
 	return root
+}
+
+func addFault12(e *etree.Element, f *Fault) {
+	at := e.CreateElement("soap:Code")
+	for i, value := range f.values() {
+		if i == 0 {
+			addText(at, "soap:Value", "soap:"+value)
+			continue
+		}
+		at = at.CreateElement("soap:Subcode")
+		addText(at, "soap:Value", "b:"+value)
+	}
+	text := e.CreateElement("soap:Reason").CreateElement("soap:Text")
+	text.CreateAttr("xml:lang", "en")
+	text.CreateText(f.String)
+	if f.Actor != "" {
+		addText(e, "soap:Node", f.Actor)
+	}
+	if f.Detail != "" {
+		addText(e.CreateElement("soap:Detail"), "b:text", f.Detail)
+	}
+}
+
+// addFaultHeader adds the header block that goes with two of the codes.
+func addFaultHeader(root *etree.Element, f *Fault) {
+	switch {
+	case f.Code == CodeVersionMismatch:
+		upgrade := root.CreateElement("soap:Header").CreateElement("u:Upgrade")
+		upgrade.CreateAttr("xmlns:u", SOAP12)
+		upgrade.CreateElement("u:SupportedEnvelope").CreateAttr("qname", "u:Envelope")
+		other := upgrade.CreateElement("u:SupportedEnvelope")
+		other.CreateAttr("xmlns:v", SOAP11)
+		other.CreateAttr("qname", "v:Envelope")
+	case f.Block.Local != "":
+		block := root.CreateElement("soap:Header").CreateElement("u:NotUnderstood")
+		block.CreateAttr("xmlns:u", SOAP12)
+		if prefix := f.Block.prefix(); prefix != "" {
+			block.CreateAttr("xmlns:"+prefix, f.Block.Space)
+		}
+		block.CreateAttr("qname", f.Block.qname())
+	}
 }
 
 // addText adds an element with a text. An empty text is a node too, so that the element is

@@ -47,6 +47,8 @@ const (
 	Namespace = "urn:benchd:echo"
 	// SOAP11 is the envelope of SOAP 1.1 (W3C Note, 8 May 2000, section 4.1.2).
 	SOAP11 = "http://schemas.xmlsoap.org/soap/envelope/"
+	// SOAP12 is the envelope of SOAP 1.2 (Part 1, second edition, section 5).
+	SOAP12 = "http://www.w3.org/2003/05/soap-envelope"
 	// Instance is the namespace of xsi:nil (XML Schema Part 1, section 2.6).
 	Instance = "http://www.w3.org/2001/XMLSchema-instance"
 )
@@ -58,6 +60,16 @@ type Model string
 const (
 	Stream Model = "stream"
 	DOM    Model = "dom"
+)
+
+// A Version is a version of SOAP.
+type Version string
+
+// The versions. They differ in the namespace of the envelope, in the form of faults, in the
+// attributes of header blocks and in how they are sent.
+const (
+	V11 Version = "1.1"
+	V12 Version = "1.2"
 )
 
 // Limits bound what a document may cost its reader.
@@ -77,18 +89,30 @@ func DefaultLimits() Limits {
 // from one message to the next and is not safe for concurrent use.
 type Codec struct {
 	model   Model
+	version Version
 	scanner *Scanner
 	reader  reader
 	tree    treeReader
 }
 
-// NewCodec makes a codec of a model within limits.
+// NewCodec makes a codec of a model within limits, which uses SOAP 1.1.
 func NewCodec(model Model, limits Limits) (*Codec, error) {
 	if model != Stream && model != DOM {
 		return nil, fmt.Errorf("make a codec: there is no message model %q; allowed are %q and %q", model, Stream, DOM)
 	}
 	s := NewScanner(limits)
-	return &Codec{model: model, scanner: s, reader: reader{scanner: s}, tree: treeReader{scanner: s}}, nil
+	c := &Codec{model: model, scanner: s, reader: reader{scanner: s}, tree: treeReader{scanner: s}}
+	c.Use(V11)
+	return c, nil
+}
+
+// Use makes the codec read and write envelopes of a version from now on. It refuses those of
+// others. A version that is not V12 is taken for V11.
+func (c *Codec) Use(v Version) {
+	c.version, c.reader.soap, c.tree.soap = V11, SOAP11Space, SOAP11
+	if v == V12 {
+		c.version, c.reader.soap, c.tree.soap = V12, SOAP12Space, SOAP12
+	}
 }
 
 // Append appends the envelope of m to dst and returns the longer slice.
@@ -97,17 +121,17 @@ func NewCodec(model Model, limits Limits) (*Codec, error) {
 // characters, so an echo is never changed by this.
 func (c *Codec) Append(dst []byte, m *Message) []byte {
 	if c.model == DOM {
-		return appendTree(dst, messageTree(m))
+		return appendTree(dst, messageTree(m, c.tree.soap))
 	}
-	return appendMessage(dst, m)
+	return appendMessage(dst, m, c.version)
 }
 
 // AppendFault appends the envelope of a fault to dst and returns the longer slice.
 func (c *Codec) AppendFault(dst []byte, f *Fault) []byte {
 	if c.model == DOM {
-		return appendTree(dst, faultTree(f))
+		return appendTree(dst, faultTree(f, c.version))
 	}
-	return appendFault(dst, f)
+	return appendFault(dst, f, c.version)
 }
 
 // Decode reads an envelope into m, whose slices it uses again. The strings of m are its own:

@@ -51,23 +51,31 @@ func TestFault(t *testing.T) {
 		{"empty string", envelope.Fault{Code: envelope.CodeClient}},
 	}
 	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			doc := codec(t, envelope.Stream).AppendFault(nil, &row.sent)
-			if diff := cmp.Diff(string(doc), string(codec(t, envelope.DOM).AppendFault(nil, &row.sent))); diff != "" {
-				t.Errorf("the models write different faults (-stream +dom):\n%s", diff)
-			}
-			for _, model := range models {
-				var m envelope.Message
-				var got *envelope.Fault
-				if err := codec(t, model).Decode(doc, &m); !errors.As(err, &got) {
-					t.Fatalf("%s: decode %s: got %v, want a fault", model, doc, err)
-				}
-				if diff := cmp.Diff(row.sent, *got); diff != "" {
-					t.Errorf("%s: the fault changed (-sent +got):\n%s", model, diff)
-				}
-			}
-		})
+		for _, v := range versions {
+			t.Run(row.name+"/"+string(v), func(t *testing.T) {
+				t.Parallel()
+				carried(t, row.sent, v)
+			})
+		}
+	}
+}
+
+// carried writes a fault by both models and reads it by both.
+func carried(t *testing.T, sent envelope.Fault, v envelope.Version) {
+	t.Helper()
+	doc := of(t, envelope.Stream, v).AppendFault(nil, &sent)
+	if diff := cmp.Diff(string(doc), string(of(t, envelope.DOM, v).AppendFault(nil, &sent))); diff != "" {
+		t.Errorf("the models write different faults (-stream +dom):\n%s", diff)
+	}
+	for _, model := range models {
+		var m envelope.Message
+		var got *envelope.Fault
+		if err := of(t, model, v).Decode(doc, &m); !errors.As(err, &got) {
+			t.Fatalf("%s: decode %s: got %v, want a fault", model, doc, err)
+		}
+		if diff := cmp.Diff(sent, *got); diff != "" {
+			t.Errorf("%s: the fault changed (-sent +got):\n%s", model, diff)
+		}
 	}
 }
 

@@ -21,6 +21,10 @@ func operation(local []byte) (s Shape, answer, ok bool) {
 		return ShapeText, false, true
 	case "echoTextResponse":
 		return ShapeText, true, true
+	case "echoRecords":
+		return ShapeRecords, false, true
+	case "echoRecordsResponse":
+		return ShapeRecords, true, true
 	}
 	return "", false, false
 }
@@ -207,15 +211,6 @@ func parseDouble(b []byte) (float64, bool) {
 // nilValue tells whether the value of an xsi:nil says that the element is nil.
 func nilValue(v []byte) (null, ok bool) { return parseBool(trim(v)) }
 
-// actorNext is the actor that every receiver is (SOAP 1.1, section 4.2.2).
-const actorNext = "http://schemas.xmlsoap.org/soap/actor/next"
-
-// refuses tells whether a header block with these attributes has to be understood here.
-// None is, so such a block makes the message one that has to be refused (section 4.2.3).
-func refuses(mustUnderstand, actor string) bool {
-	return mustUnderstand == "1" && (actor == "" || actor == actorNext)
-}
-
 // The sentences that both models use for what is wrong with an envelope.
 const (
 	reasonNotEnvelope = "the root element is not a SOAP envelope"
@@ -227,6 +222,7 @@ const (
 	reasonNilValue    = "xsi:nil is neither true nor false"
 	reasonStrayText   = "text where only elements are allowed"
 	reasonNoCode      = "the fault lacks its code or its string"
+	reasonNoValue     = "a code of the fault lacks its value"
 )
 
 func reasonElement(local []byte, where string) string {
@@ -241,6 +237,6 @@ func reasonHeader(local []byte) string {
 	return fmt.Sprintf("the header block %q has to be understood and is not", local)
 }
 
-func reasonVersion(uri []byte) string {
-	return fmt.Sprintf("the envelope is of the namespace %q; allowed is %q", uri, SOAP11)
+func reasonVersion(uri []byte, want string) string {
+	return fmt.Sprintf("the envelope is of the namespace %q; allowed is %q", uri, want)
 }

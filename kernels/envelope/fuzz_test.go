@@ -35,7 +35,7 @@ func seeds(f *testing.F) {
 func FuzzDecode(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		stream, dom := codec(t, envelope.Stream), codec(t, envelope.DOM)
+		stream, dom := codecs(t, doc)
 		if !agree(t, stream, dom, doc) {
 			return
 		}

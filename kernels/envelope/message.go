@@ -14,6 +14,8 @@ const (
 	ShapeBeans Shape = "echoBeans"
 	// ShapeText is one string.
 	ShapeText Shape = "echoText"
+	// ShapeRecords is a list of beans, many small elements.
+	ShapeRecords Shape = "echoRecords"
 )
 
 // Action returns the SOAPAction of a request of this shape, without quotes.
@@ -23,6 +25,8 @@ func (s Shape) Action() string {
 		return Namespace + "#echoBeans"
 	case ShapeText:
 		return Namespace + "#echoText"
+	case ShapeRecords:
+		return Namespace + "#echoRecords"
 	}
 	return ""
 }
@@ -40,10 +44,11 @@ const answerSuffix = "Response"
 
 // A Message is the content of an envelope.
 type Message struct {
-	Answer bool   // the answer to a request, not a request
-	Shape  Shape  // says which of the fields below counts
-	Bundle Bundle // of ShapeBeans
-	Text   String // of ShapeText
+	Answer  bool   // the answer to a request, not a request
+	Shape   Shape  // says which of the fields below counts
+	Bundle  Bundle // of ShapeBeans
+	Text    String // of ShapeText
+	Records []Bean // of ShapeRecords; as XML an element "record" for each
 }
 
 // A Bundle is four beans and an array of strings. As XML the array is an element for each of
@@ -85,9 +90,24 @@ func (m *Message) Equal(o *Message) bool {
 		return false
 	case m.Shape == ShapeText:
 		return m.Text == o.Text
+	case m.Shape == ShapeRecords:
+		return sameBeans(m.Records, o.Records)
 	default:
 		return m.Bundle.equal(&o.Bundle)
 	}
+}
+
+// sameBeans compares lists without copying what is in them.
+func sameBeans(a, b []Bean) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !a[i].equal(&b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *Bundle) equal(o *Bundle) bool {

@@ -11,6 +11,9 @@ import (
 // models are both message models.
 var models = []envelope.Model{envelope.Stream, envelope.DOM}
 
+// versions are both versions of SOAP.
+var versions = []envelope.Version{envelope.V11, envelope.V12}
+
 // codec makes a codec with the default limits.
 func codec(tb testing.TB, m envelope.Model) *envelope.Codec {
 	tb.Helper()

@@ -50,6 +50,73 @@ func TestPayloadIsPinned(t *testing.T) {
 
 const beansDigest = "d0cae5ec249b21792e1a4856f102926f35696521b95f352ba9859207e38dedd6"
 
+// TestSizes checks that the envelope of each payload is as long as it is asked for, and
+// nearly so in the other version, and that the seed and nothing else decides what is in it.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	makers := map[string]func(int, uint64) (envelope.Message, error){"beans": envelope.SizedBeans, "text": envelope.Text, "records": envelope.Records}
+	for name, maker := range makers {
+		for _, size := range []int{1 << 10, 2253, 10 << 10, 1 << 20} {
+			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+				t.Parallel()
+				for seed := range uint64(5) {
+					sized(t, maker, size, seed)
+				}
+			})
+		}
+		for _, size := range []int{-1, 0, 300} {
+			if _, err := maker(size, 1); err == nil && name != "text" {
+				t.Errorf("%s of %d bytes were made", name, size)
+			}
+		}
+	}
+}
+
+// sized makes one payload and looks at it.
+func sized(t *testing.T, maker func(int, uint64) (envelope.Message, error), size int, seed uint64) {
+	t.Helper()
+	var docs []string
+	for _, s := range []uint64{seed, seed, seed + 100} {
+		m, err := maker(size, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := of(t, envelope.Stream, envelope.V11).Append(nil, &m)
+		newer := of(t, envelope.Stream, envelope.V12).Append(nil, &m)
+		if len(doc) != size || len(newer) != size-2 {
+			t.Fatalf("seed %d: the envelopes have %d and %d bytes, want %d and two less", s, len(doc), len(newer), size)
+		}
+		docs = append(docs, string(doc))
+		for _, model := range models {
+			var got envelope.Message
+			if err := of(t, model, envelope.V11).Decode(doc, &got); err != nil || !got.Equal(&m) {
+				t.Fatalf("seed %d, %s: %v, or it changed", s, model, err)
+			}
+		}
+	}
+	if docs[0] != docs[1] || docs[0] == docs[2] {
+		t.Errorf("seed %d: the same seed gives another envelope, or another the same", seed)
+	}
+}
+
+// TestManySmallElements holds the records to what they are for.
+func TestManySmallElements(t *testing.T) {
+	t.Parallel()
+	m, err := envelope.Records(1<<20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := codec(t, envelope.Stream).Append(nil, &m)
+	if n := bytes.Count(doc, []byte("</b:")); n < 40_000 {
+		t.Errorf("1 MB of records has %d elements, want at least 40,000", n)
+	}
+	if got := fmt.Sprintf("%x", sha256.Sum256(doc)); got != recordsDigest {
+		t.Errorf("the digest of the records is %s, want %s", got, recordsDigest)
+	}
+}
+
+const recordsDigest = "a18d5a497500214b2335424a217380e0bdcfab56740ad9e6eefcdf5d35887842"
+
 func TestPayloadTooSmall(t *testing.T) {
 	t.Parallel()
 	smallest, err := envelope.Wrap("", 1<<10)

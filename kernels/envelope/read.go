@@ -10,6 +10,7 @@ import "strings"
 // one allocation.
 type reader struct {
 	scanner *Scanner
+	soap    Space // of the envelopes it reads
 	text    strings.Builder
 	room    int // the text of the last message took so many bytes
 }
@@ -53,14 +54,22 @@ func (r *reader) root() error {
 	switch {
 	case string(s.Local()) != "Envelope":
 		return r.wrong(reasonNotEnvelope)
-	case s.Space() != SOAP11Space:
-		return &Error{Code: CodeVersionMismatch, Offset: s.pos, Reason: reasonVersion(s.URI())}
+	case s.Space() != r.soap:
+		return &Error{Code: CodeVersionMismatch, Offset: s.pos, Reason: reasonVersion(s.URI(), r.uri())}
 	}
 	return nil
 }
 
-// parts reads the header, which may be absent, the body, and what may follow it: elements
-// of other namespaces, which mean nothing here (SOAP 1.1, section 4).
+// uri returns the namespace of the envelopes it reads.
+func (r *reader) uri() string {
+	if r.soap == SOAP12Space {
+		return SOAP12
+	}
+	return SOAP11
+}
+
+// parts reads the header, which may be absent, the body, and what may follow it: in SOAP 1.1
+// elements of other namespaces, which mean nothing here (section 4), in SOAP 1.2 nothing.
 func (r *reader) parts(m *Message) (*Fault, error) {
 	s := r.scanner
 	var fault *Fault
@@ -70,7 +79,7 @@ func (r *reader) parts(m *Message) (*Fault, error) {
 		if err != nil {
 			return nil, err
 		}
-		soap := s.Space() == SOAP11Space
+		soap := s.Space() == r.soap
 		switch {
 		case !more && !body:
 			return nil, r.wrong(reasonNoBody)
@@ -82,7 +91,7 @@ func (r *reader) parts(m *Message) (*Fault, error) {
 		case soap && !body && !headed && string(s.Local()) == "Header":
 			headed = true
 			err = r.header()
-		case body && !soap && s.Space() != NoSpace:
+		case body && r.soap == SOAP11Space && !soap && s.Space() != NoSpace:
 			err = r.skip()
 		default:
 			err = r.wrong(reasonElement(s.Local(), "the envelope"))
@@ -101,10 +110,10 @@ func (r *reader) header() error {
 		if err != nil || !more {
 			return err
 		}
-		must, _ := s.Attr(SOAP11Space, "mustUnderstand")
-		actor, _ := s.Attr(SOAP11Space, "actor")
-		if refuses(string(must), string(actor)) {
-			return &Error{Code: CodeMustUnderstand, Offset: s.pos, Reason: reasonHeader(s.Local())}
+		must, _ := s.Attr(r.soap, mustUnderstand)
+		target, _ := s.Attr(r.soap, targetOf(r.soap == SOAP12Space))
+		if refuses(string(must), string(target)) {
+			return misunderstood(s.pos, string(s.URI()), string(s.Local()))
 		}
 		if err := r.skip(); err != nil {
 			return err
@@ -123,7 +132,7 @@ func (r *reader) body(m *Message) (*Fault, error) {
 		return nil, r.wrong(reasonNoPayload)
 	}
 	var fault *Fault
-	if s.Space() == SOAP11Space && string(s.Local()) == "Fault" {
+	if s.Space() == r.soap && string(s.Local()) == "Fault" {
 		fault, err = r.fault()
 	} else {
 		err = r.operation(m)
@@ -152,6 +161,8 @@ func (r *reader) operation(m *Message) error {
 		return r.wrong(reasonNoParameter)
 	case m.Shape == ShapeText:
 		err = r.string(&m.Text)
+	case m.Shape == ShapeRecords:
+		m.Records, err = r.records(m.Records[:0])
 	default:
 		err = r.bundle(&m.Bundle)
 	}

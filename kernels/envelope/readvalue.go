@@ -1,7 +1,5 @@
 package envelope
 
-import "bytes"
-
 // bundle reads four beans, of which any may be nil or absent, and the array.
 func (r *reader) bundle(b *Bundle) error {
 	s := r.scanner
@@ -24,6 +22,24 @@ func (r *reader) bundle(b *Bundle) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+}
+
+// records reads a list of beans and appends them to list.
+func (r *reader) records(list []Bean) ([]Bean, error) {
+	s := r.scanner
+	for {
+		more, err := r.child()
+		if err != nil || !more {
+			return list, err
+		}
+		if s.Space() != EchoSpace || string(s.Local()) != recordName {
+			return list, r.wrong(reasonElement(s.Local(), "a list of records"))
+		}
+		list = append(list, Bean{})
+		if err := r.bean(&list[len(list)-1]); err != nil {
+			return list, err
 		}
 	}
 }
@@ -119,76 +135,4 @@ func (r *reader) null() (bool, error) {
 		err = r.wrong(reasonNilContent)
 	}
 	return true, err
-}
-
-// fault reads a fault. Its parts have no namespace (SOAP 1.1, section 4.4).
-func (r *reader) fault() (*Fault, error) {
-	s := r.scanner
-	f := &Fault{}
-	coded, told := false, false
-	for {
-		more, err := r.child()
-		switch {
-		case err != nil:
-			return nil, err
-		case !more && (!coded || !told):
-			return nil, r.wrong(reasonNoCode)
-		case !more:
-			return f, nil
-		case s.Space() != NoSpace:
-			err = r.skip()
-		default:
-			err = r.faultPart(f, &coded, &told)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// faultPart reads one part of a fault.
-func (r *reader) faultPart(f *Fault, coded, told *bool) (err error) {
-	s := r.scanner
-	var content []byte
-	switch string(s.Local()) {
-	case "faultcode":
-		*coded = true
-		content, err = s.Content()
-		f.Code = codeName(content)
-	case "faultstring":
-		*told = true
-		content, err = s.Content()
-		f.String = string(content)
-	case "faultactor":
-		content, err = s.Content()
-		f.Actor = string(content)
-	case "detail":
-		f.Detail, err = r.allText()
-	default:
-		err = r.skip()
-	}
-	return err
-}
-
-// codeName returns the name of a fault code without its prefix. The prefix stands for the
-// SOAP namespace or for that of whoever made the code; many stacks leave it out.
-func codeName(qname []byte) string {
-	qname = trim(qname)
-	return string(qname[bytes.IndexByte(qname, ':')+1:])
-}
-
-// allText returns the text of the current element and all inside it.
-func (r *reader) allText() (string, error) {
-	s := r.scanner
-	var text []byte
-	for depth := s.Depth(); s.Depth() >= depth; {
-		kind, err := s.Next()
-		if err != nil {
-			return "", err
-		}
-		if kind == Chars {
-			text = s.AppendText(text)
-		}
-	}
-	return string(trim(text)), nil
 }

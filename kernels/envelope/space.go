@@ -10,6 +10,7 @@ const (
 	XMLSpace                   // that of xml:lang and xml:space
 	XMLNSSpace                 // that of declarations
 	SOAP11Space                // SOAP11
+	SOAP12Space                // SOAP12
 	InstanceSpace              // Instance
 	EchoSpace                  // Namespace
 	firstOther                 // the numbers above are given to others
@@ -135,6 +136,8 @@ func (s *Scanner) number(uri []byte) Space {
 		return NoSpace
 	case SOAP11:
 		return SOAP11Space
+	case SOAP12:
+		return SOAP12Space
 	case Instance:
 		return InstanceSpace
 	case Namespace:

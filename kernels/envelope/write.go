@@ -8,9 +8,21 @@ import (
 
 const (
 	declaration = `<?xml version="1.0" encoding="UTF-8"?>`
-	openBody    = `<soap:Envelope xmlns:soap="` + SOAP11 + `" xmlns:xsi="` + Instance + `" xmlns:b="` + Namespace + `"><soap:Body>`
+	open11      = `<soap:Envelope xmlns:soap="` + SOAP11 + `" xmlns:xsi="` + Instance + `" xmlns:b="` + Namespace + `">`
+	open12      = `<soap:Envelope xmlns:soap="` + SOAP12 + `" xmlns:xsi="` + Instance + `" xmlns:b="` + Namespace + `">`
 	closeBody   = `</soap:Body></soap:Envelope>`
 )
+
+// recordName is the name of the element of one record.
+const recordName = "record"
+
+// openEnvelope returns the start tag of an envelope.
+func openEnvelope(v Version) string {
+	if v == V12 {
+		return open12
+	}
+	return open11
+}
 
 // parameter returns the name of the one element inside the operation's.
 func (m *Message) parameter() string {
@@ -41,13 +53,17 @@ func appendNil(dst []byte, local string) []byte {
 	return append(dst, ` xsi:nil="true"/>`...)
 }
 
-func appendMessage(dst []byte, m *Message) []byte {
-	dst = append(dst, declaration+openBody+"<b:"...)
+func appendMessage(dst []byte, m *Message, v Version) []byte {
+	dst = append(dst, declaration...)
+	dst = append(dst, openEnvelope(v)...)
+	dst = append(dst, "<soap:Body><b:"...)
 	dst = appendOperation(dst, m)
 	dst = append(dst, '>')
 	switch m.Shape {
 	case ShapeText:
 		dst = appendString(dst, m.parameter(), &m.Text)
+	case ShapeRecords:
+		dst = appendRecords(dst, m.parameter(), m.Records)
 	default:
 		dst = appendBundle(dst, m.parameter(), &m.Bundle)
 	}
@@ -62,6 +78,14 @@ func appendOperation(dst []byte, m *Message) []byte {
 		dst = append(dst, answerSuffix...)
 	}
 	return dst
+}
+
+func appendRecords(dst []byte, local string, list []Bean) []byte {
+	dst = appendOpen(dst, local)
+	for i := range list {
+		dst = appendBean(dst, recordName, &list[i])
+	}
+	return appendClose(dst, local)
 }
 
 func appendBundle(dst []byte, local string, b *Bundle) []byte {
@@ -120,6 +144,30 @@ func appendDouble(dst []byte, v float64) []byte {
 		return append(dst, "-INF"...)
 	}
 	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+}
+
+// appendValue writes the value of an attribute. Beside what a text escapes these are the
+// quote and the white space that a reader would make a space of (XML 1.0, section 3.3.3).
+func appendValue(dst []byte, s string) []byte {
+	for _, c := range []byte(s) {
+		switch c {
+		case '"':
+			dst = append(dst, "&quot;"...)
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '\t':
+			dst = append(dst, "&#x9;"...)
+		case '\n':
+			dst = append(dst, "&#xA;"...)
+		case '\r':
+			dst = append(dst, "&#xD;"...)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 // appendText writes character data. Beside & and < it escapes > so that "]]>" cannot

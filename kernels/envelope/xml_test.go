@@ -16,9 +16,23 @@ type xmlEnvelope struct {
 	Body    xmlBody  `xml:"http://schemas.xmlsoap.org/soap/envelope/ Body"`
 }
 
+type xmlEnvelope12 struct {
+	XMLName xml.Name `xml:"http://www.w3.org/2003/05/soap-envelope Envelope"`
+	Body    xmlBody  `xml:"http://www.w3.org/2003/05/soap-envelope Body"`
+}
+
 type xmlBody struct {
-	Beans *xmlBeans `xml:"urn:benchd:echo echoBeans"`
-	Text  *xmlText  `xml:"urn:benchd:echo echoText"`
+	Beans   *xmlBeans   `xml:"urn:benchd:echo echoBeans"`
+	Text    *xmlText    `xml:"urn:benchd:echo echoText"`
+	Records *xmlRecords `xml:"urn:benchd:echo echoRecords"`
+}
+
+type xmlRecords struct {
+	In xmlList `xml:"urn:benchd:echo in"`
+}
+
+type xmlList struct {
+	Records []xmlBean `xml:"urn:benchd:echo record"`
 }
 
 type xmlBeans struct {
@@ -56,9 +70,19 @@ type xmlString struct {
 func viaXML(doc []byte) (envelope.Message, error) {
 	var v xmlEnvelope
 	if err := xml.Unmarshal(doc, &v); err != nil {
-		return envelope.Message{}, err
+		var newer xmlEnvelope12
+		if xml.Unmarshal(doc, &newer) != nil {
+			return envelope.Message{}, err
+		}
+		v.Body = newer.Body
 	}
 	switch {
+	case v.Body.Records != nil:
+		m := envelope.Message{Shape: envelope.ShapeRecords}
+		for i := range v.Body.Records.In.Records {
+			m.Records = append(m.Records, v.Body.Records.In.Records[i].value())
+		}
+		return m, nil
 	case v.Body.Text != nil:
 		return envelope.Message{Shape: envelope.ShapeText, Text: v.Body.Text.In.value()}, nil
 	case v.Body.Beans == nil:

@@ -1,0 +1,41 @@
+package envelope
+
+// The attributes and values that say whom a header block is for. None is understood here, so
+// one that has to be understood by this receiver makes the message one that has to be
+// refused (SOAP 1.1, sections 4.2.2 and 4.2.3; SOAP 1.2, sections 2.2, 5.2.2 and 5.2.3).
+const (
+	mustUnderstand = "mustUnderstand"
+	actorNext      = "http://schemas.xmlsoap.org/soap/actor/next"
+	roleNext       = SOAP12 + "/role/next"
+	roleUltimate   = SOAP12 + "/role/ultimateReceiver"
+)
+
+// targetOf returns the name of the attribute that says whom a header block is for.
+func targetOf(soap12 bool) string {
+	if soap12 {
+		return "role"
+	}
+	return "actor"
+}
+
+// refuses tells whether a header block with these attributes has to be understood here. In
+// SOAP 1.1 the value is 0 or 1 and in SOAP 1.2 a boolean; "true" is taken in both, since to
+// refuse is the safe side.
+func refuses(must, target string) bool {
+	if yes, ok := parseBool(trim([]byte(must))); !ok || !yes {
+		return false
+	}
+	switch target {
+	case "", actorNext, roleNext, roleUltimate:
+		return true
+	}
+	return false
+}
+
+// A Name is a name in a namespace.
+type Name struct{ Space, Local string }
+
+// misunderstood makes the error of a header block that has to be understood.
+func misunderstood(at int, uri, local string) *Error {
+	return &Error{Code: CodeMustUnderstand, Offset: at, Reason: reasonHeader([]byte(local)), Block: Name{uri, local}}
+}
