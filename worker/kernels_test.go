@@ -17,6 +17,9 @@ import (
 func families() []kernels.Family {
 	return []kernels.Family{{Name: "odd", Kernels: []kernels.Kernel{
 		odd{name: "odd.sleep", do: sleep},
+		odd{name: "odd.carrier", do: sleep, work: kernels.Work{Bytes: 3 << 20}},
+		odd{name: "odd.bulk", do: func(ctx context.Context, n int) error { return sleep(ctx, 40*n) }, work: kernels.Work{Bytes: 64 << 20}},
+		odd{name: "odd.plateau", do: func(ctx context.Context, n int) error { return sleep(ctx, 40*n) }},
 		odd{name: "odd.alone", open: alone, do: sleep},
 		odd{name: "odd.hang", do: func(context.Context, int) error { select {} }},
 		odd{name: "odd.panic", do: func(context.Context, int) error { panic("something terrible") }},
@@ -36,6 +39,7 @@ type odd struct {
 	name string
 	open func() (done func() error, err error)
 	do   func(context.Context, int) error
+	work kernels.Work
 }
 
 func (o odd) Info() kernels.Info {
@@ -73,6 +77,7 @@ type oddTrial struct {
 }
 
 func (t oddTrial) Do(ctx context.Context, n int) error { return t.do(ctx, n) }
+func (t oddTrial) Count() kernels.Work                 { return t.work }
 func (t oddTrial) Close() error                        { return t.done() }
 
 // A served kernel has a server.

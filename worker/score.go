@@ -26,6 +26,9 @@ func (a *assembly) score() {
 		}
 		a.result.Metrics = append(a.result.Metrics, *a.asScore("time_per_"+a.info.Noun, "us", "lower", times))
 	}
+	if rates := a.bandwidths(); rates != nil {
+		a.result.Metrics = append(a.result.Metrics, *a.asScore("bandwidth", "MB/s", "higher", rates))
+	}
 	for _, r := range a.records {
 		if r.Fork.Warmup.Slices > 0 {
 			a.result.WithWarmup = &bench.WithWarmup{Score: *a.asScore("throughput", a.info.Unit, "higher", a.rates(true))}
@@ -45,6 +48,23 @@ func (a *assembly) rates(warmup bool) [][]float64 {
 		}
 	}
 	return out
+}
+
+// bandwidths are the samples of each fork as the payload that was carried, 1 MB being 2^20
+// bytes, or nil if the kernel does not count its bytes.
+func (a *assembly) bandwidths() [][]float64 {
+	rates := a.rates(false)
+	for i, r := range a.records {
+		if r.Work.Bytes <= 0 {
+			return nil
+		}
+		carried := make([]float64, len(rates[i]))
+		for j, v := range rates[i] {
+			carried[j] = v * r.Work.Bytes / (1 << 20)
+		}
+		rates[i] = carried
+	}
+	return rates
 }
 
 // figure makes value and interval of samples as the plan asks.
@@ -99,6 +119,9 @@ const (
 	plateauLow  = int64(38 * time.Millisecond)
 	plateauHigh = int64(46 * time.Millisecond)
 	saturated   = 0.95 // of a core, for each lane
+
+	// An operation that carries more bytes than this may take as long by its own work.
+	plateauBytes = 8 << 20
 )
 
 // judge adds the doubts about the figures and says whether they can be believed.
@@ -106,7 +129,7 @@ func (a *assembly) judge() {
 	if f := a.result.Failures; f != nil {
 		a.doubt("operations_failed", "%d operations failed (%s); the first: %s", f.Count, classes(f), f.Sample)
 	}
-	if l := a.result.Latency; l != nil && l.Percentiles["50"] >= plateauLow && l.Percentiles["50"] <= plateauHigh {
+	if l := a.result.Latency; l != nil && l.Percentiles["50"] >= plateauLow && l.Percentiles["50"] <= plateauHigh && a.records[0].Work.Bytes <= plateauBytes {
 		a.doubt("plateau_40ms", "half of the operations took %.1f ms or more, the plateau of delayed acknowledgement: the other side writes its messages in pieces without TCP_NODELAY",
 			float64(l.Percentiles["50"])/1e6)
 	}
