@@ -19,7 +19,12 @@ var models = []string{"stream", "dom"}
 // serve runs the service for a test and returns the kernel's parameters with its address.
 func serve(tb testing.TB, model string) kernels.Params {
 	tb.Helper()
-	p := soap.Echo{}.Info().Defaults().With("model", model)
+	return serveEcho(tb, soap.Echo{}.Info().Defaults().With("model", model))
+}
+
+// serveEcho does so with given parameters.
+func serveEcho(tb testing.TB, p kernels.Params) kernels.Params {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	addr := make(chan string, 1)
 	ended := make(chan error, 1)

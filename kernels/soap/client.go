@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,6 +22,8 @@ const (
 	headRoom    = 64 << 10
 )
 
+var errAnswerTooLong = malformed("the answer and its head are longer than %d bytes", answerLimit+headRoom)
+
 // A client sends requests over one connection, which it keeps, and makes a new one when the
 // service has closed it. net/http.Transport would do the same with two goroutines for each
 // connection and several times the allocations; what a client costs is part of the figure.
@@ -31,6 +32,7 @@ const (
 type client struct {
 	addr string // host:port
 	head string // the request's head up to the value of Content-Length
+	once bool   // a connection is for one call
 
 	request http.Request // what the answers are answers to
 	out     []byte       // room for the head, and the body behind it
@@ -49,7 +51,7 @@ type client struct {
 const lengthRoom = 24
 
 // newClient makes a client that sends bodies of a content type to the service at a URL or
-// host:port.
+// host:port. Without an action there is no header for it.
 func newClient(addr, kind, action string) (*client, error) {
 	if !strings.Contains(addr, "://") {
 		addr = "http://" + addr + Path
@@ -58,11 +60,22 @@ func newClient(addr, kind, action string) (*client, error) {
 	if err != nil || u.Scheme != "http" || u.Port() == "" {
 		return nil, fmt.Errorf("the address of the service is %q; it must be like http://127.0.0.1:8080%s", addr, Path)
 	}
-	head := "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\nUser-Agent: benchd\r\nContent-Type: " + kind +
-		"\r\nSOAPAction: \"" + action + "\"\r\nContent-Length: "
-	c := &client{addr: u.Host, head: head, request: http.Request{Method: http.MethodPost}}
+	head := "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\nUser-Agent: benchd\r\nContent-Type: " + kind + "\r\n"
+	if action != "" {
+		head += "SOAPAction: \"" + action + "\"\r\n"
+	}
+	c := &client{addr: u.Host, head: head + lengthName, request: http.Request{Method: http.MethodPost}}
 	c.reader = bufio.NewReaderSize(&c.source, 16<<10)
 	return c, nil
+}
+
+// lengthName ends the head.
+const lengthName = "Content-Length: "
+
+// single makes the client take a new connection for each call, and say so.
+func (c *client) single() {
+	c.once = true
+	c.head = strings.TrimSuffix(c.head, lengthName) + "Connection: close\r\n" + lengthName
 }
 
 // body returns the empty slice to append the body of the next request to: behind the room
@@ -142,28 +155,10 @@ func (c *client) exchange(send func() error) (status int, begun bool, err error)
 	}
 	_ = resp.Body.Close() // it is at its end
 	c.served, c.kind = true, resp.Header.Get("Content-Type")
-	if cut != nil || resp.Close || c.reader.Buffered() > 0 { // what is there unasked for belongs to no call
+	if cut != nil || c.once || resp.Close || c.reader.Buffered() > 0 { // what is there unasked for belongs to no call
 		c.drop()
 	}
 	return resp.StatusCode, true, nil
-}
-
-// A source reads from the connection, no more than a limit, and keeps the error.
-type source struct {
-	conn io.Reader
-	left int // until more is too much
-	err  error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	if s.left <= 0 {
-		s.err = malformed("the answer and its head are longer than %d bytes", answerLimit+headRoom)
-		return 0, s.err
-	}
-	n, err := s.conn.Read(p[:min(len(p), s.left)])
-	s.left -= n
-	s.err = err
-	return n, err
 }
 
 // room returns the slice to read an answer into, large enough for one of the given length.
@@ -206,7 +201,7 @@ func (c *client) connect(ctx context.Context) error {
 			return errors.Join(failure("connect to the SOAP service", err), conn.Close())
 		}
 	}
-	c.source, c.served = source{conn: conn}, false
+	c.source, c.served = source{conn: conn, over: errAnswerTooLong}, false
 	c.reader.Reset(&c.source)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"benchd/kernels"
@@ -17,11 +19,8 @@ const Path = "/echo"
 // The time-outs of the embedded service. A client that stalls loses its connection; one
 // that pauses between two calls does not, as long as a trial may pause.
 const (
-	headerTimeout = 10 * time.Second
-	bodyTimeout   = time.Minute
-	answerTimeout = 2 * time.Minute
-	idleTimeout   = 10 * time.Minute
-	headerLimit   = 16 << 10
+	callTimeout = 2 * time.Minute // from the first byte of a request to the last of its answer
+	idleTimeout = 10 * time.Minute
 )
 
 // parting is how long calls at work may take to end after the service was told to.
@@ -30,11 +29,16 @@ const parting = 500 * time.Millisecond
 // Serve runs the service on a random loopback port until ctx is done. It calls ready with
 // the URL of the service.
 func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
-	handler, err := newService(p)
+	s, err := newService(p)
 	if err != nil {
 		return fmt.Errorf("serve soap.echo: %w", err)
 	}
-	if err := serve(ctx, handler, ready); err != nil {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("serve soap.echo: %w", err)
+	}
+	ready("http://" + listener.Addr().String() + Path)
+	if err := newServer(s).serve(ctx, listener); err != nil {
 		return fmt.Errorf("serve soap.echo: %w", err)
 	}
 	return nil
@@ -48,9 +52,9 @@ func serve(ctx context.Context, handler http.Handler, ready func(addr string)) e
 	}
 	server := &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       bodyTimeout,
-		WriteTimeout:      answerTimeout,
+		ReadHeaderTimeout: callTimeout,
+		ReadTimeout:       callTimeout,
+		WriteTimeout:      callTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
 	}
@@ -75,5 +79,77 @@ func end(ctx context.Context, server *http.Server) {
 	defer cancel()
 	if server.Shutdown(ctx) != nil {
 		_ = server.Close() // of connections that are no more of use to anybody
+	}
+}
+
+// A server has the connections of a service. That of net/http would do, but it makes thrice
+// the allocations and two goroutines for each call, and what a service costs is part of the
+// figure. What is hard about HTTP, to parse a request and to know where its body ends, is
+// left to net/http all the same.
+type server struct {
+	service *service
+	closing atomic.Bool // no session begins another call
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	ended    sync.WaitGroup
+}
+
+func newServer(s *service) *server {
+	return &server{service: s, sessions: make(map[*session]struct{})}
+}
+
+// serve accepts connections until ctx is done or the listener fails, and returns when the
+// last session has ended.
+func (s *server) serve(ctx context.Context, listener net.Listener) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.closing.Store(true)
+		_ = listener.Close() // which ends Accept
+	})
+	defer stop()
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			s.end()
+			if ctx.Err() != nil {
+				return nil
+			}
+			return errors.Join(fmt.Errorf("accept a connection: %w", err), listener.Close())
+		}
+		s.begin(conn)
+	}
+}
+
+// begin runs the session of a new connection.
+func (s *server) begin(conn net.Conn) {
+	c := newSession(s, conn)
+	s.mu.Lock()
+	s.sessions[c] = struct{}{}
+	s.mu.Unlock()
+	s.ended.Go(func() {
+		c.run()
+		s.mu.Lock()
+		delete(s.sessions, c)
+		s.mu.Unlock()
+	})
+}
+
+// end closes what is idle at once, gives calls at work a while, and closes them too.
+func (s *server) end() {
+	s.closing.Store(true)
+	s.close(func(c *session) bool { return !c.atWork.Load() })
+	timer := time.AfterFunc(parting, func() { s.close(func(*session) bool { return true }) })
+	defer timer.Stop()
+	s.ended.Wait()
+}
+
+// close closes the connections of the sessions that are chosen.
+func (s *server) close(chosen func(*session) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.sessions {
+		if chosen(c) {
+			_ = c.conn.Close() // of no more use to anybody
+		}
 	}
 }

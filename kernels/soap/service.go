@@ -4,33 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
+	"time"
 
 	"benchd/kernels"
 	"benchd/kernels/envelope"
 )
 
-// mediaType is what SOAP 1.1 is sent as (section 6).
-const mediaType = "text/xml; charset=utf-8"
-
-// A service answers calls. It is an http.Handler, and many calls may be at work at a time.
-// What a call needs comes from a pool and not with the connection: of thousands of
-// connections only as many hold buffers as are at work.
-type service struct {
-	exchanges   sync.Pool // of *exchange
-	contentType []string  // the value of the header, shared by all answers
-}
+// A service answers calls, of both versions of SOAP by what their content type says. What a
+// call needs comes from a pool and not with the connection: of thousands of connections only
+// as many hold buffers as are at work.
+type service struct{ exchanges sync.Pool } // of *exchange
 
 func newService(p kernels.Params) (*service, error) {
 	if _, err := newCodec(p); err != nil {
 		return nil, err
 	}
-	s := &service{contentType: []string{mediaType}}
+	s := &service{}
 	s.exchanges.New = func() any {
 		codec, err := newCodec(p)
 		if err != nil {
@@ -41,82 +34,125 @@ func newService(p kernels.Params) (*service, error) {
 	return s, nil
 }
 
-// ServeHTTP answers one call. SOAP is sent by POST (SOAP 1.1, section 6).
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.URL.Path != Path:
-		http.NotFound(w, r)
-		return
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "SOAP requests are sent by POST", http.StatusMethodNotAllowed)
-		return
-	}
-	x, ok := s.exchanges.Get().(*exchange)
-	if !ok {
-		http.Error(w, "the service cannot make a codec", http.StatusInternalServerError)
-		return
-	}
-	defer s.exchanges.Put(x)
-	status := x.answer(r)
-	h := w.Header()
-	h["Content-Type"] = s.contentType
-	h["Content-Length"] = []string{strconv.Itoa(len(x.out))}
-	if status == http.StatusRequestEntityTooLarge {
-		h.Set("Connection", "close") // the rest of the body is not read
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(x.out) // a client that is gone needs no answer
+func (s *service) take() *exchange {
+	x, _ := s.exchanges.Get().(*exchange)
+	x.read = false
+	return x
 }
+
+func (s *service) give(x *exchange) { s.exchanges.Put(x) }
 
 // An exchange has what one call needs; it is used again for another.
 type exchange struct {
 	codec *envelope.Codec
 	limit int
 	in    []byte // the body of the request
-	out   []byte // the body of the answer
+	out   []byte // room for the head of the answer, and its body
+	read  bool   // the request has been read to its end
 	m     envelope.Message
+}
+
+// A reply is what the head of an answer says; the body is in the exchange.
+type reply struct {
+	status int
+	kind   string // the content type
+	keep   bool   // the connection can carry another call
+	told   bool   // the client, of HTTP/1.0, has to be told so
 }
 
 // keptBytes is how much buffer an exchange may keep from one call to the next. One large
 // request does not make the service large for ever.
 const keptBytes = 4 << 20
 
-// answer reads the request, makes the answer or a fault in x.out, and returns the status.
-func (x *exchange) answer(r *http.Request) int {
+// replyRoom is room for the head of an answer.
+const replyRoom = 320
+
+// body returns the slice to append the body of the answer to, behind the room for its head.
+func (x *exchange) body() []byte {
+	return slices.Grow(x.out[:0], replyRoom)[:replyRoom]
+}
+
+// serve answers one request. SOAP is sent by POST (SOAP 1.1, section 6).
+func (x *exchange) serve(r *http.Request) reply {
 	if cap(x.in)+cap(x.out) > keptBytes {
 		x.in, x.out = nil, nil
 	}
-	refused := x.read(r)
+	x.read = r.Body == http.NoBody
+	switch {
+	case r.URL.Path != Path:
+		return x.plain(http.StatusNotFound, "The service is at "+Path+".\n")
+	case r.Method != http.MethodPost:
+		return x.plain(http.StatusMethodNotAllowed, "SOAP requests are sent by POST.\n")
+	}
+	return x.answer(r)
+}
+
+// plain makes an answer that is not SOAP.
+func (x *exchange) plain(status int, text string) reply {
+	x.out = append(x.body(), text...)
+	return reply{status: status, kind: "text/plain; charset=utf-8", keep: x.read}
+}
+
+// answer reads the request and makes the answer or a fault, in the version of the request.
+func (x *exchange) answer(r *http.Request) reply {
+	meant, refused := readIntent(r.Header)
+	x.codec.Use(meant.version)
 	if refused == nil {
-		refused = x.understand(r.Header)
+		refused = x.receive(r)
 	}
-	if refused != nil {
-		x.out = x.codec.AppendFault(x.out[:0], &refused.fault)
-		return refused.status
+	if refused == nil {
+		refused = x.understand(meant)
 	}
-	x.m.Answer = true
-	x.out = x.codec.Append(x.out[:0], &x.m)
-	return http.StatusOK
+	if refused == nil {
+		x.m.Answer = true
+		x.out = x.codec.Append(x.body(), &x.m)
+		return reply{http.StatusOK, meant.kind, x.read, false}
+	}
+	if refused.status == 0 {
+		refused.status = meant.status(&refused.fault)
+	}
+	x.out = x.codec.AppendFault(x.body(), &refused.fault)
+	return reply{refused.status, meant.kind, x.read, false}
+}
+
+// frame writes the head in front of the body and returns the whole answer.
+func (x *exchange) frame(a reply, now time.Time) []byte {
+	var room [replyRoom]byte
+	h := append(room[:0], "HTTP/1.1 "...)
+	h = append(strconv.AppendInt(h, int64(a.status), 10), ' ')
+	h = append(append(h, http.StatusText(a.status)...), "\r\nDate: "...)
+	h = append(now.UTC().AppendFormat(h, http.TimeFormat), "\r\nContent-Type: "...)
+	h = append(append(h, a.kind...), "\r\nContent-Length: "...)
+	h = strconv.AppendInt(h, int64(len(x.out)-replyRoom), 10)
+	switch {
+	case !a.keep:
+		h = append(h, "\r\nConnection: close"...)
+	case a.told:
+		h = append(h, "\r\nConnection: keep-alive"...)
+	}
+	if a.status == http.StatusMethodNotAllowed {
+		h = append(h, "\r\nAllow: "+http.MethodPost...)
+	}
+	h = append(h, "\r\n\r\n"...)
+	begin := replyRoom - len(h)
+	copy(x.out[begin:], h)
+	return x.out[begin:]
 }
 
 // A refusal is a call that is answered with a fault.
 type refusal struct {
-	status int
+	status int // 0 for that which the binding has for the fault
 	fault  envelope.Fault
 }
 
-// refuse makes the fault of a wrong request. SOAP 1.1 sends each with status 500 (section
-// 6.2); only what is refused before it is looked at as SOAP has another.
+// refuse makes the fault of a wrong request. Only what is refused before it is looked at as
+// SOAP has a status of its own.
 func refuse(status int, format string, args ...any) *refusal {
 	return &refusal{status, envelope.Fault{Code: envelope.CodeClient, String: fmt.Sprintf(format, args...)}}
 }
 
-// read reads the body of the request into x.in.
-func (x *exchange) read(r *http.Request) *refusal {
-	if refused := checkType(r.Header.Get("Content-Type")); refused != nil {
-		return refused
-	}
+// receive reads the body of the request into x.in.
+func (x *exchange) receive(r *http.Request) *refusal {
 	if r.ContentLength > int64(x.limit) {
 		return x.tooLarge()
 	}
@@ -131,6 +167,7 @@ func (x *exchange) read(r *http.Request) *refusal {
 	if len(x.in) > x.limit {
 		return x.tooLarge()
 	}
+	x.read = true
 	return nil
 }
 
@@ -156,54 +193,20 @@ func readAll(r io.Reader, dst []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// checkType refuses what is not XML in UTF-8.
-func checkType(value string) *refusal {
-	if value == mediaType {
-		return nil
-	}
-	kind, params, err := mime.ParseMediaType(value)
-	if err != nil || kind != "text/xml" {
-		return refuse(http.StatusUnsupportedMediaType, "the content type must be text/xml, not %q", value)
-	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return refuse(http.StatusInternalServerError, "the encoding %q is not allowed; only UTF-8 is", charset)
-	}
-	return nil
-}
-
 // understand decodes the request and checks that it is one, and the one its action says. A
 // codec returns its two kinds of error unwrapped, each of which has an answer of its own.
-func (x *exchange) understand(h http.Header) *refusal {
+func (x *exchange) understand(meant intent) *refusal {
 	switch err := x.codec.Decode(x.in, &x.m); e := err.(type) { //nolint:errorlint // Decode returns these as they are.
 	case nil:
 	case *envelope.Error:
-		return &refusal{http.StatusInternalServerError, *e.Fault()}
+		return &refusal{0, *e.Fault()}
 	case *envelope.Fault:
-		return refuse(http.StatusInternalServerError, "a fault is not a request")
+		return refuse(0, "a fault is not a request")
 	default:
-		return refuse(http.StatusInternalServerError, "the request cannot be read: %v", err)
+		return refuse(0, "the request cannot be read: %v", err)
 	}
 	if x.m.Answer {
-		return refuse(http.StatusInternalServerError, "an answer is not a request")
+		return refuse(0, "an answer is not a request")
 	}
-	return checkAction(h["Soapaction"], x.m.Shape.Action())
-}
-
-// checkAction refuses a request whose SOAPAction is missing or means another operation. The
-// empty action in quotes says that the URI of the request tells what is meant (section
-// 6.1.1), which it does here.
-func checkAction(values []string, want string) *refusal {
-	if len(values) != 1 {
-		return refuse(http.StatusInternalServerError, "the request must have one SOAPAction header")
-	}
-	action := values[0]
-	quoted := len(action) >= 2 && action[0] == '"' && action[len(action)-1] == '"'
-	if quoted {
-		action = action[1 : len(action)-1]
-	}
-	meant := quoted && action == ""
-	if action != want && !meant {
-		return refuse(http.StatusInternalServerError, "the SOAPAction %q does not belong to the operation in the body, which has %q", action, want)
-	}
-	return nil
+	return meant.check(x.m.Shape.Action())
 }

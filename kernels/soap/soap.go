@@ -15,15 +15,18 @@
 //	SOAPAction: "urn:benchd:echo#echoBeans"
 //	Content-Length: 2253
 //
-// The embedded service is one of net/http. The client speaks HTTP/1.1 on a connection of
-// its own for each lane, with the answers read by net/http. It keeps the connection, and it
-// makes a new one when the service has closed it.
+// With SOAP 1.2 the content type is application/soap+xml and has the action as a parameter.
+//
+// Client and service speak HTTP/1.1 over connections of their own, one for each lane, with
+// the other side's messages parsed by net/http. The client keeps its connection unless it is
+// asked not to, and it makes a new one when the service has closed it. The service answers
+// both versions of SOAP, each in its own.
 //
 // What the service answers, and what the client counts it as:
 //
 //	200 and what was sent               a call
 //	200 and something else              mismatch
-//	500 and a fault, 413, 415           fault
+//	500 or 400 and a fault, 413, 415    fault
 //	404, 405, and all else that is HTTP malformed
 //	what is not HTTP                    malformed
 //	nothing, or half an answer          reset
@@ -59,7 +62,7 @@ const maxClients = 4096
 func (Echo) Info() kernels.Info {
 	return kernels.Info{
 		Name:      "soap.echo",
-		Title:     "Calls of a SOAP 1.1 service over HTTP that sends back what it was sent.",
+		Title:     "Calls of a SOAP service over HTTP that sends back what it was sent.",
 		Operation: "one call: request and answer written, sent, read and compared",
 		Unit:      "call/s",
 		Noun:      "call",
@@ -67,17 +70,26 @@ func (Echo) Info() kernels.Info {
 		Rate:      "rate",
 		Params: []kernels.Param{
 			{
-				Name: "payload", Kind: kernels.Word, Default: "beans", Values: []string{"beans"},
-				Doc: "What the envelope holds: four beans and an array of strings.",
+				Name: "payload", Kind: kernels.Word, Default: payloadBeans, Values: []string{payloadBeans, payloadText, payloadRecords},
+				Doc: "What the envelope holds: four beans and an array of strings, one text, or a list of beans.",
 			},
 			{
-				Name: "size", Kind: kernels.Size, Default: "2.2KB", Values: []string{"2.2KB"},
-				Doc: "The size of the whole envelope of the request.",
+				Name: "size", Kind: kernels.Size, Default: "2.2KB", Values: []string{"2.2KB", "1KB", "10KB", "1MB"},
+				Doc: "The size of the whole envelope of the request; beans have a longer array in a larger one.",
 			},
 			{
 				Name: "model", Kind: kernels.Word, Default: string(envelope.Stream),
 				Values: []string{string(envelope.Stream), string(envelope.DOM)},
 				Doc:    "How both sides read and write messages: as a stream, or as a tree.",
+			},
+			{
+				Name: "version", Kind: kernels.Word, Default: string(envelope.V11),
+				Values: []string{string(envelope.V11), string(envelope.V12)},
+				Doc:    "The version of SOAP.",
+			},
+			{
+				Name: "keepalive", Kind: kernels.Bool, Default: "true",
+				Doc: "Whether a client keeps its connection, or makes a new one for each call.",
 			},
 			{
 				Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: maxClients,
@@ -97,19 +109,57 @@ const payloadSeed = 1
 // Open connects one client with the service at the parameter kernels.Addr, a URL or
 // host:port.
 func (Echo) Open(ctx context.Context, p kernels.Params) (kernels.Trial, error) {
+	t, err := newTrial(p)
+	if err == nil {
+		err = t.client.connect(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open soap.echo: %w", err)
+	}
+	return t, nil
+}
+
+// newTrial makes a trial that is not yet connected.
+func newTrial(p kernels.Params) (*trial, error) {
 	codec, err := newCodec(p)
 	if err != nil {
-		return nil, fmt.Errorf("open soap.echo: %w", err)
+		return nil, err
 	}
-	sent := envelope.Beans(payloadSeed)
-	conn, err := newClient(p[kernels.Addr], mediaType, sent.Shape.Action())
+	sent, err := payload(p)
 	if err != nil {
-		return nil, fmt.Errorf("open soap.echo: %w", err)
+		return nil, err
 	}
-	if err := conn.connect(ctx); err != nil {
-		return nil, fmt.Errorf("open soap.echo: %w", err)
+	b := bindingOf(envelope.Version(p.Word("version")))
+	codec.Use(b.version)
+	kind, action := b.request(sent.Shape.Action())
+	conn, err := newClient(p[kernels.Addr], kind, action)
+	if err != nil {
+		return nil, err
 	}
-	return &trial{client: conn, codec: codec, sent: sent}, nil
+	if !p.Bool("keepalive") {
+		conn.single()
+	}
+	return &trial{client: conn, codec: codec, binding: b, sent: sent}, nil
+}
+
+// The payloads.
+const (
+	payloadBeans   = "beans"
+	payloadText    = "text"
+	payloadRecords = "records"
+)
+
+// payload makes the message that is asked for.
+func payload(p kernels.Params) (envelope.Message, error) {
+	switch p.Word("payload") {
+	case payloadBeans:
+		return envelope.SizedBeans(p.Bytes("size"), payloadSeed)
+	case payloadText:
+		return envelope.Text(p.Bytes("size"), payloadSeed)
+	case payloadRecords:
+		return envelope.Records(p.Bytes("size"), payloadSeed)
+	}
+	return envelope.Message{}, fmt.Errorf("there is no payload %q; there are %s, %s and %s", p.Word("payload"), payloadBeans, payloadText, payloadRecords)
 }
 
 // newCodec makes the codec for the model asked.

@@ -17,8 +17,9 @@ import (
 type trial struct {
 	client *client
 	codec  *envelope.Codec
-	sent   envelope.Message
-	got    envelope.Message
+	binding
+	sent envelope.Message
+	got  envelope.Message
 }
 
 var _ kernels.Checker = (*trial)(nil)
@@ -70,7 +71,7 @@ func (t *trial) Check() error {
 	defer cancel()
 	t.client.watch(ctx)
 	defer t.client.unwatch()
-	hard := hardMessage()
+	hard := hardMessage(t.sent.Shape)
 	for _, m := range []*envelope.Message{&hard, &t.sent} {
 		if err := t.call(ctx, m); err != nil {
 			return fmt.Errorf("check soap.echo: %w", err)
@@ -89,6 +90,7 @@ func (t *trial) look(m *envelope.Message) error {
 		if err != nil {
 			return err
 		}
+		codec.Use(t.version)
 		var got envelope.Message
 		if err := codec.Decode(t.client.in, &got); err != nil {
 			return fmt.Errorf("read the answer by %s: %w", model, err)
@@ -98,21 +100,29 @@ func (t *trial) look(m *envelope.Message) error {
 		}
 	}
 	kind, _, err := mime.ParseMediaType(t.client.kind)
-	if err != nil || kind != "text/xml" {
-		return fmt.Errorf("the answer's content type is %q; SOAP 1.1 is sent as text/xml", t.client.kind)
+	if err != nil || kind != t.media {
+		return fmt.Errorf("the answer's content type is %q; SOAP %s is sent as %s", t.client.kind, t.version, t.media)
 	}
 	return nil
 }
 
 // hardMessage has what careless services lose: markup in text, line ends, white space at
 // both ends, letters of several lengths, what is nil, what is empty, an array without items.
-func hardMessage() envelope.Message {
-	return envelope.Message{Shape: envelope.ShapeBeans, Bundle: envelope.Bundle{
-		A: envelope.Bean{ID: -1 << 31, FirstName: envelope.String{Value: `<a href="x">&amp;]]>'`}, Balance: 5e-324},
-		B: envelope.Bean{ID: 1<<31 - 1, LastName: envelope.String{Value: " \t\r\n\r Žluťoučký 馬 🐎 "}, Balance: -1.7976931348623157e308},
-		C: envelope.Bean{FirstName: envelope.String{Nil: true}, City: envelope.String{Nil: true}, Active: true},
-		D: envelope.Bean{Nil: true},
-	}}
+func hardMessage(shape envelope.Shape) envelope.Message {
+	markup := envelope.String{Value: `<a href="x">&amp;]]>'`}
+	blanks := envelope.String{Value: " \t\r\n\r Žluťoučký 馬 🐎 "}
+	list := []envelope.Bean{
+		{ID: -1 << 31, FirstName: markup, Balance: 5e-324},
+		{ID: 1<<31 - 1, LastName: blanks, Balance: -1.7976931348623157e308},
+		{FirstName: envelope.String{Nil: true}, City: envelope.String{Nil: true}, Active: true},
+		{Nil: true},
+	}
+	return envelope.Message{
+		Shape:   shape,
+		Bundle:  envelope.Bundle{A: list[0], B: list[1], C: list[2], D: list[3]},
+		Text:    envelope.String{Value: markup.Value + blanks.Value},
+		Records: list,
+	}
 }
 
 // Close closes the connection.
