@@ -2,6 +2,7 @@ package soap_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -204,6 +205,43 @@ func TestAttachmentTruncated(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzAttachment sends any bytes under any content type: each is acknowledged or refused
+// with a fault, and the service goes on.
+func FuzzAttachment(f *testing.F) {
+	url := serveAttachments(f)[kernels.Addr]
+	f.Add(xopType, []byte(inParts(xopHead, xopStore, dataHead, "x")))
+	f.Add(swaType, []byte(inParts(xmlHead, swaStore, dataHead, "x")))
+	f.Add(noStart, []byte(inParts("Content-Type: text/xml\r\n", swaStore, "Content-Type: multipart/related; boundary=c\r\n"+dataHead, "--c\r\n\r\n--c--")))
+	f.Add(`multipart/related; boundary="a b"; type=text/xml; start="<\""`, []byte("--a b--"))
+	client := &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}
+	f.Cleanup(client.CloseIdleConnections)
+	f.Fuzz(func(t *testing.T, kind string, message []byte) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {kind}, "Soapaction": {storeAction}}
+		resp, err := client.Do(r)
+		if err != nil {
+			if strings.Contains(err.Error(), "invalid header field") {
+				t.Skip("HTTP cannot carry the content type")
+			}
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode == http.StatusOK && bytes.Contains(body, []byte("<a:storeResponse>")) {
+			return
+		}
+		if f := (answer{resp.StatusCode, resp.Header, body}).isFault(t, resp.StatusCode); f.String == "" {
+			t.Errorf("status %d without a word: %s", resp.StatusCode, body)
+		}
+	})
 }
 
 // TestAttachmentMemory sends 64 MB, with both sides in this process, and counts what that

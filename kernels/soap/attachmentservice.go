@@ -2,6 +2,7 @@ package soap
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -111,7 +112,7 @@ func (x *storing) answer(r *http.Request) int {
 	got, refused := x.store(r)
 	if refused != nil {
 		x.out = x.codec.AppendFault(x.out[:0], &refused.fault)
-		return refused.status
+		return cmp.Or(refused.status, http.StatusInternalServerError)
 	}
 	x.out = appendReceipt(x.out[:0], got)
 	return http.StatusOK
@@ -132,10 +133,10 @@ func (x *storing) store(r *http.Request) (receipt, *refusal) {
 	x.wanted = id
 	var wrong *envelope.Error
 	if errors.As(err, &wrong) {
-		return receipt{}, &refusal{http.StatusInternalServerError, *wrong.Fault()}
+		return receipt{}, &refusal{0, *wrong.Fault()}
 	}
 	if err != nil {
-		return receipt{}, refuse(http.StatusInternalServerError, "the request cannot be read: %v", err)
+		return receipt{}, refuse(0, "the request cannot be read: %v", err)
 	}
 	if refused := checkAction(r.Header["Soapaction"], storeAction); refused != nil {
 		return receipt{}, refused
@@ -251,7 +252,7 @@ func (x *storing) find() (receipt, *refusal) {
 			return x.stored[i].got, nil
 		}
 	}
-	return receipt{}, refuse(http.StatusInternalServerError, "no attachment has the Content-ID %q to which the envelope refers", x.wanted)
+	return receipt{}, refuse(0, "no attachment has the Content-ID %q to which the envelope refers", x.wanted)
 }
 
 // errTooLarge tells that a message has more bytes than are read.
@@ -283,7 +284,7 @@ func refuseMessage(err error) *refusal {
 	case errors.Is(err, errTooLarge):
 		return refuseTooLarge()
 	case errors.As(err, &wrong):
-		return refuse(http.StatusInternalServerError, "%v", wrong)
+		return refuse(0, "%v", wrong)
 	}
 	return refuse(http.StatusBadRequest, "the body of the request cannot be read: %v", err)
 }
