@@ -81,6 +81,9 @@ func (x *exchange) serve(r *http.Request) reply {
 	switch {
 	case r.URL.Path != Path:
 		return x.plain(http.StatusNotFound, "The service is at "+Path+".\n")
+	case asksForWSDL(r):
+		x.out = append(x.body(), describe(r.Host)...)
+		return reply{status: http.StatusOK, kind: mediaType, keep: x.read}
 	case r.Method != http.MethodPost:
 		return x.plain(http.StatusMethodNotAllowed, "SOAP requests are sent by POST.\n")
 	}
