@@ -185,10 +185,10 @@ func (n Name) prefix() string {
 
 // qname returns the name with its prefix.
 func (n Name) qname() string {
-	switch {
-	case n.Space == xmlURI:
+	switch n.Space {
+	case xmlURI:
 		return "xml:" + n.Local
-	case n.Space == "":
+	case "":
 		return n.Local
 	}
 	return "n:" + n.Local

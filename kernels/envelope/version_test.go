@@ -125,20 +125,24 @@ func TestFaultBytes(t *testing.T) {
 				`<soap:Detail><b:text>d</b:text></soap:Detail></soap:Fault></soap:Body>`,
 		},
 		{
-			"the service's, 1.2", envelope.V12, envelope.Fault{Code: envelope.CodeServer, String: "x"},
+			"the service's, 1.2", envelope.V12,
+			envelope.Fault{Code: envelope.CodeServer, String: "x"},
 			`<soap:Body><soap:Fault><soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code>` + reason + `</soap:Fault></soap:Body>`,
 		},
 		{
-			"a code of another's making, 1.2", envelope.V12, envelope.Fault{Code: "HTTP", String: "x"},
+			"a code of another's making, 1.2", envelope.V12,
+			envelope.Fault{Code: "HTTP", String: "x"},
 			`<soap:Body><soap:Fault><soap:Code><soap:Value>soap:Receiver</soap:Value><soap:Subcode><soap:Value>b:HTTP</soap:Value></soap:Subcode></soap:Code>` +
 				reason + `</soap:Fault></soap:Body>`,
 		},
 		{
-			"version, 1.1", envelope.V11, envelope.Fault{Code: envelope.CodeVersionMismatch, String: "x"},
+			"version, 1.1", envelope.V11,
+			envelope.Fault{Code: envelope.CodeVersionMismatch, String: "x"},
 			upgrade + `<soap:Body><soap:Fault><faultcode>soap:VersionMismatch</faultcode><faultstring>x</faultstring></soap:Fault></soap:Body>`,
 		},
 		{
-			"version, 1.2", envelope.V12, envelope.Fault{Code: envelope.CodeVersionMismatch, String: "x"},
+			"version, 1.2", envelope.V12,
+			envelope.Fault{Code: envelope.CodeVersionMismatch, String: "x"},
 			upgrade + `<soap:Body><soap:Fault><soap:Code><soap:Value>soap:VersionMismatch</soap:Value></soap:Code>` + reason + `</soap:Fault></soap:Body>`,
 		},
 		{

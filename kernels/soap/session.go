@@ -75,7 +75,7 @@ func (c *session) call() bool {
 	if _, err := c.conn.Write(x.frame(a, now)); err != nil {
 		return false
 	}
-	if !a.keep && (err != nil || !x.read) {
+	if !a.keep && (err != nil || !x.read || c.reader.Buffered() > 0) {
 		c.part()
 	}
 	return a.keep
