@@ -208,7 +208,8 @@ func TestAttachmentTruncated(t *testing.T) {
 }
 
 // FuzzAttachment sends any bytes under any content type: each is acknowledged or refused
-// with a fault, and the service goes on.
+// with a fault, and the service goes on. The service has goroutines of its own, which makes
+// what an input covers vary: -fuzzminimizetime=1x keeps the fuzzer from minimizing for ever.
 func FuzzAttachment(f *testing.F) {
 	url := serveAttachments(f)[kernels.Addr]
 	f.Add(xopType, []byte(inParts(xopHead, xopStore, dataHead, "x")))
