@@ -131,6 +131,7 @@ func TestAttachmentRefused(t *testing.T) {
 		{"empty", swaType, "", 500, "Client", "ends before"},
 		{"part without end", swaType, good[:len(good)-6], 500, "Client", "ends before"},
 		{"two roots", swaType, inParts(xmlHead, swaStore, xmlHead, swaStore), 500, "Client", "two parts"},
+		{"attachment with the root's ID", noStart, inParts(strings.Replace(dataHead, "image/png", "text/xml", 1), swaStore, dataHead, "x"), 500, "Client", "two parts"},
 		{"two attachments with one ID", swaType, inParts(xmlHead, swaStore, dataHead, "x", dataHead, "y"), 500, "Client", "two parts"},
 		{"many parts", swaType, inParts(append([]string{xmlHead, swaStore}, strings.Split(strings.Repeat(",x,", 20), ",")[:40]...)...), 500, "Client", "more than 16 parts"},
 		{"root in another encoding", swaType, inParts(replace(xmlHead, "utf-8", "utf-16"), swaStore, dataHead, "x"), 500, "Client", "only UTF-8"},

@@ -84,6 +84,7 @@ type storing struct {
 
 	root   []byte // the envelope
 	rooted bool   // it was there
+	rootID []byte
 	stored []storedPart
 	wanted []byte // the Content-ID the envelope refers to
 	out    []byte // the answer
@@ -192,9 +193,6 @@ func (x *storing) takePart(part *Part, first bool) (err error) {
 		return x.parts.wrong("two parts have the Content-ID %q", part.ID)
 	}
 	root := first && x.related.start == "" || x.related.start != "" && string(part.ID) == x.related.start
-	if root && x.rooted {
-		return x.parts.wrong("two parts have the Content-ID %q", part.ID)
-	}
 	if !root {
 		return x.takeContent(part.ID)
 	}
@@ -206,7 +204,7 @@ func (x *storing) takePart(part *Part, first bool) (err error) {
 		}
 		x.rootType = kind
 	}
-	x.rooted = true
+	x.rooted, x.rootID = true, append(x.rootID[:0], part.ID...)
 	x.root, err = x.parts.AppendAll(x.root[:0], rootLimit)
 	return err
 }
@@ -237,12 +235,15 @@ func (x *storing) takeContent(id []byte) error {
 
 // isKnown tells whether a part with this ID was taken in already.
 func (x *storing) isKnown(id []byte) bool {
+	if len(id) == 0 {
+		return false
+	}
 	for i := range x.stored {
-		if len(id) > 0 && bytes.Equal(x.stored[i].id, id) {
+		if bytes.Equal(x.stored[i].id, id) {
 			return true
 		}
 	}
-	return false
+	return x.rooted && bytes.Equal(x.rootID, id)
 }
 
 // find returns the receipt of the part that the envelope refers to.
