@@ -68,8 +68,8 @@ func readBean(e *etree.Element, b *Bean) error {
 			return err
 		}
 	}
-	if reason := missing(seen); reason != "" {
-		return refuse(reason)
+	if seen&mandatory != mandatory {
+		return refuse(reasonMissing)
 	}
 	return nil
 }

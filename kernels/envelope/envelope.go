@@ -9,8 +9,9 @@
 //     it. The nodes are those of github.com/beevik/etree; the tokens come from the same
 //     Scanner, so that both models refuse the same documents.
 //
-// The envelopes are document/literal wrapped: the body holds one element in Namespace that is
-// named after the operation, and that holds one element "in" or, in an answer, "return":
+// The envelopes are those of SOAP 1.1 or 1.2 and document/literal wrapped: the body holds one
+// element in Namespace that is named after the operation, and that holds one element "in" or,
+// in an answer, "return":
 //
 //	<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/" xmlns:b="urn:benchd:echo">
 //	  <soap:Body>

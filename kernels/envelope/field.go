@@ -79,6 +79,26 @@ func beanField(local []byte) field {
 	return 0
 }
 
+// name returns the name of a bean's field, or "". The order of the bits is that in which the
+// fields are written.
+func (f field) name() string {
+	switch f {
+	case fieldID:
+		return "id"
+	case fieldFirstName:
+		return "firstName"
+	case fieldLastName:
+		return "lastName"
+	case fieldCity:
+		return "city"
+	case fieldBalance:
+		return "balance"
+	case fieldActive:
+		return "active"
+	}
+	return ""
+}
+
 // bundleField returns the field of a bundle with this name, or 0.
 func bundleField(local []byte) field {
 	switch string(local) {
@@ -162,14 +182,6 @@ func (b *Bean) parse(f field, text []byte) (ok bool) {
 	return ok
 }
 
-// missing returns the sentence for a bean without all its mandatory fields, or "".
-func missing(seen field) string {
-	if seen&mandatory == mandatory {
-		return ""
-	}
-	return "a bean lacks its id, balance or active"
-}
-
 // parseInt reads an xsd:int (XML Schema Part 2, section 3.3.17).
 func parseInt(b []byte) (int32, bool) {
 	n, err := strconv.ParseInt(string(b), 10, 32)
@@ -222,6 +234,7 @@ const (
 	reasonNilValue    = "xsi:nil is neither true nor false"
 	reasonStrayText   = "text where only elements are allowed"
 	reasonNoCode      = "the fault lacks its code or its string"
+	reasonMissing     = "a bean lacks its id, balance or active"
 	reasonNoValue     = "a code of the fault lacks its value"
 )
 

@@ -58,6 +58,28 @@ func TestUnderTheLimits(t *testing.T) {
 	}
 }
 
+// TestDepthOfBeans draws the limit just above and just below where the fields of a bean are.
+func TestDepthOfBeans(t *testing.T) {
+	t.Parallel()
+	m := envelope.Beans(1)
+	doc := codec(t, envelope.Stream).Append(nil, &m)
+	for _, model := range models {
+		for depth, want := range map[int]string{5: "nested more than 5 deep", 6: ""} {
+			limits := envelope.DefaultLimits()
+			limits.Depth = depth
+			c, err := envelope.NewCodec(model, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got envelope.Message
+			err = c.Decode(doc, &got)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, depth %d: got %v, want %q", model, depth, err, want)
+			}
+		}
+	}
+}
+
 // TestAllocations holds the stream model to what the package promises.
 func TestAllocations(t *testing.T) {
 	c := codec(t, envelope.Stream)

@@ -6,36 +6,46 @@ func (r *reader) bundle(b *Bundle) error {
 	b.clear()
 	var seen field
 	for {
-		more, err := r.child()
-		if err != nil || !more {
-			return err
+		f := fieldItems // most are
+		if !s.follows("items") {
+			more, err := r.child()
+			if err != nil || !more {
+				return err
+			}
+			if f = bundleField(s.Local()); s.Space() != EchoSpace {
+				f = 0
+			}
 		}
-		f := bundleField(s.Local())
-		if s.Space() != EchoSpace || !seen.add(f, fieldItems) {
+		if !seen.add(f, fieldItems) {
 			return r.wrong(reasonElement(s.Local(), "a bundle"))
 		}
-		if bean := b.bean(f); bean != nil {
-			err = r.bean(bean)
-		} else {
-			b.Items = append(b.Items, String{})
-			err = r.string(&b.Items[len(b.Items)-1])
-		}
-		if err != nil {
+		if err := r.bundleField(b, f); err != nil {
 			return err
 		}
 	}
+}
+
+// bundleField reads one field of a bundle.
+func (r *reader) bundleField(b *Bundle, f field) error {
+	if bean := b.bean(f); bean != nil {
+		return r.bean(bean)
+	}
+	b.Items = append(b.Items, String{})
+	return r.string(&b.Items[len(b.Items)-1])
 }
 
 // records reads a list of beans and appends them to list.
 func (r *reader) records(list []Bean) ([]Bean, error) {
 	s := r.scanner
 	for {
-		more, err := r.child()
-		if err != nil || !more {
-			return list, err
-		}
-		if s.Space() != EchoSpace || string(s.Local()) != recordName {
-			return list, r.wrong(reasonElement(s.Local(), "a list of records"))
+		if !s.follows(recordName) {
+			more, err := r.child()
+			if err != nil || !more {
+				return list, err
+			}
+			if s.Space() != EchoSpace || string(s.Local()) != recordName {
+				return list, r.wrong(reasonElement(s.Local(), "a list of records"))
+			}
 		}
 		list = append(list, Bean{})
 		if err := r.bean(&list[len(list)-1]); err != nil {
@@ -50,28 +60,40 @@ func (r *reader) bean(b *Bean) error {
 		*b = Bean{Nil: true}
 		return err
 	}
-	s := r.scanner
 	b.clear()
 	var seen field
-	for {
-		more, err := r.child()
-		if err != nil {
+	for likely := fieldID; ; likely <<= 1 {
+		f, more, err := r.beanTag(likely)
+		switch {
+		case err != nil:
 			return err
-		}
-		if !more {
-			if reason := missing(seen); reason != "" {
-				return r.wrong(reason)
-			}
+		case !more && seen&mandatory != mandatory:
+			return r.wrong(reasonMissing)
+		case !more:
 			return nil
-		}
-		f := beanField(s.Local())
-		if s.Space() != EchoSpace || !seen.add(f, 0) {
-			return r.wrong(reasonElement(s.Local(), "a bean"))
+		case !seen.add(f, 0):
+			return r.wrong(reasonElement(r.scanner.Local(), "a bean"))
 		}
 		if err := r.beanField(b, f); err != nil {
 			return err
 		}
+		likely = f
 	}
+}
+
+// beanTag goes to the next field of a bean, 0 if it is none, or to the bean's end.
+func (r *reader) beanTag(likely field) (f field, more bool, err error) {
+	s := r.scanner
+	if name := likely.name(); name != "" && s.follows(name) {
+		return likely, true, nil
+	}
+	if more, err = r.child(); err != nil || !more {
+		return 0, more, err
+	}
+	if s.Space() == EchoSpace {
+		f = beanField(s.Local())
+	}
+	return f, true, nil
 }
 
 // beanField reads one field of a bean.

@@ -17,9 +17,10 @@ const (
 )
 
 // A Scanner cuts a document into tokens, one with each Next, without allocating memory for
-// them. It reads XML 1.0 (fifth edition) with Namespaces in UTF-8, as far as SOAP 1.1 allows
-// it (section 3): a document type declaration and processing instructions are refused. It
-// checks all that makes a document well-formed and namespace-well-formed.
+// them. It reads XML 1.0 (fifth edition) with Namespaces in UTF-8, as far as SOAP allows it
+// (1.1, section 3; 1.2 Part 1, section 5): a document type declaration and processing
+// instructions are refused. It checks all that makes a document well-formed and
+// namespace-well-formed.
 //
 // A reader goes on like this, and knows after EOF, and not before, that all was well-formed:
 //

@@ -38,6 +38,28 @@ func (s *Scanner) startTag() (Kind, error) {
 	return StartTag, nil
 }
 
+// follows goes on to the start tag of an element with this local name in the namespace of the
+// element around it, if that and nothing else comes next: no attributes, and the prefix of
+// the element around it, which so means the same. It is the short way for a reader that
+// knows what is likely to come, and changes nothing if something else does.
+func (s *Scanner) follows(local string) bool {
+	if s.pending || len(s.open) == 0 || len(s.open) >= s.limits.Depth {
+		return false
+	}
+	doc, around := s.doc, &s.open[len(s.open)-1].name
+	n := qname{begin: s.pos + 1, space: around.space}
+	n.local = n.begin + around.local - around.begin
+	n.end = n.local + len(local)
+	if n.end >= len(doc) || doc[s.pos] != '<' || doc[n.end] != '>' ||
+		string(doc[n.local:n.end]) != local || string(doc[n.begin:n.local]) != string(doc[around.begin:around.local]) {
+		return false
+	}
+	s.bindings, s.attrs = s.bindings[:s.keep], s.attrs[:0]
+	s.pos, s.name = n.end+1, n
+	s.open = append(s.open, element{name: n, keep: s.keep})
+	return true
+}
+
 // endTag reads an end tag. It has to have the very bytes of the start tag's name: another
 // prefix for the same namespace does not close an element.
 func (s *Scanner) endTag() (Kind, error) {

@@ -25,7 +25,9 @@ func (s *Scanner) text() (Kind, error) {
 		c := doc[i]
 		switch {
 		case class[c]&stopText == 0:
-			i++
+			if i++; c < ' ' {
+				i += plainRun(doc, i) // the next line
+			}
 		case c == '<':
 			s.raw, s.form = doc[s.pos:i], f
 			s.pos = i
@@ -130,9 +132,37 @@ func (s *Scanner) Blank() bool {
 	return isBlank(s.scratch)
 }
 
+// leafRoom is how far leaf looks one byte at a time.
+const leafRoom = 64
+
+// leaf reads a plain text and the end tag behind it in one go, which is all there is inside
+// most elements; two tokens apart would cost more than the few bytes they are. If there is
+// anything else it changes nothing, and the text is read once more.
+func (s *Scanner) leaf() ([]byte, bool) {
+	if s.pending || len(s.open) == 0 {
+		return nil, false
+	}
+	doc, begin, name := s.doc, s.pos, &s.open[len(s.open)-1].name
+	i := begin + plainRun(doc, begin)
+	for most := min(len(doc), i+leafRoom); i < most && class[doc[i]]&stopText == 0; {
+		i++
+	}
+	from := i + len("</")
+	end := from + name.end - name.begin
+	if end >= len(doc) || doc[i] != '<' || doc[i+1] != '/' || doc[end] != '>' || string(doc[from:end]) != string(doc[name.begin:name.end]) {
+		return nil, false
+	}
+	s.pos = end + 1
+	s.pop()
+	return doc[begin:i], true
+}
+
 // Content reads the text of the current element up to its end tag. An element inside is an
 // error.
 func (s *Scanner) Content() ([]byte, error) {
+	if got, ok := s.leaf(); ok {
+		return got, nil
+	}
 	var got []byte
 	owned := false // got lies in scratch, not in the document
 	for {

@@ -58,69 +58,93 @@ func hostOf(p kernels.Params) string {
 	return strings.TrimSuffix(strings.TrimPrefix(p[kernels.Addr], "http://"), soap.Path)
 }
 
-// BenchmarkCall is a whole call, with service and client in this one process.
-func BenchmarkCall(b *testing.B) {
+// eachCall runs a benchmark for both models with the beans and with 1 MB of records, in bytes
+// of the envelopes there and back.
+func eachCall(b *testing.B, f func(b *testing.B, p kernels.Params, m *envelope.Message)) {
+	b.Helper()
+	records, err := envelope.Records(1<<20, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	four := envelope.Beans(1)
 	for _, model := range models {
-		b.Run(model, func(b *testing.B) {
-			trial := open(b, serve(b, model))
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := trial.Do(b.Context(), 1); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "call/s")
+		p := echoDefaults().With("model", model)
+		b.Run(model+"/beans", func(b *testing.B) {
+			b.SetBytes(2 * envelope.BeansSize)
+			f(b, p, &four)
+		})
+		b.Run(model+"/records-1MB", func(b *testing.B) {
+			b.SetBytes(2 << 20)
+			f(b, p.With("payload", "records").With("size", "1MB"), &records)
 		})
 	}
+}
+
+// calls makes calls for a benchmark.
+func calls(b *testing.B, p kernels.Params) {
+	b.Helper()
+	trial := open(b, p)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := trial.Do(b.Context(), 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "call/s")
+}
+
+// BenchmarkCall is a whole call, with service and client in this one process.
+func BenchmarkCall(b *testing.B) {
+	eachCall(b, func(b *testing.B, p kernels.Params, _ *envelope.Message) {
+		b.Helper()
+		calls(b, serveEcho(b, p))
+	})
+}
+
+// BenchmarkNewConnection is a whole call over a connection of its own.
+func BenchmarkNewConnection(b *testing.B) {
+	calls(b, serveEcho(b, echoDefaults().With("keepalive", "false")))
 }
 
 // BenchmarkService is the service alone: the client writes a ready-made request and
 // allocates nothing.
 func BenchmarkService(b *testing.B) {
-	for _, model := range models {
-		b.Run(model, func(b *testing.B) {
-			p := serve(b, model)
-			conn, err := net.Dial("tcp", hostOf(p))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer func() { _ = conn.Close() }()
-			request := rawRequest(b)
-			in := bufio.NewReader(conn)
-			length := answerLength(b, conn, in, request)
-			answer := make([]byte, length)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := conn.Write(request); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := io.ReadFull(in, answer); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+	eachCall(b, func(b *testing.B, p kernels.Params, m *envelope.Message) {
+		b.Helper()
+		r := newRaw(b, hostOf(serveEcho(b, p)), m)
+		b.ReportAllocs()
+		for b.Loop() {
+			r.call(b)
+		}
+	})
 }
 
-// rawRequest is a request as it goes over the wire.
-func rawRequest(tb testing.TB) []byte {
+// A raw client sends one ready-made request and takes answers of one length.
+type raw struct {
+	conn            net.Conn
+	request, answer []byte
+}
+
+// newRaw makes one that has called once, and so knows the length.
+func newRaw(tb testing.TB, addr string, m *envelope.Message) *raw {
 	tb.Helper()
-	c, err := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits())
+	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m := envelope.Beans(1)
-	body := c.Append(nil, &m)
-	return fmt.Appendf(nil, "POST /echo HTTP/1.1\r\nHost: x\r\nUser-Agent: test\r\nContent-Type: text/xml; charset=utf-8\r\n"+
+	tb.Cleanup(func() { _ = conn.Close() })
+	body := newCodec(tb, envelope.Stream).Append(nil, m)
+	request := fmt.Appendf(nil, "POST /echo HTTP/1.1\r\nHost: x\r\nUser-Agent: test\r\nContent-Type: text/xml; charset=utf-8\r\n"+
 		"SOAPAction: \"%s\"\r\nContent-Length: %d\r\n\r\n%s", m.Shape.Action(), len(body), body)
-}
-
-// answerLength makes one call and tells how long the whole answer is. All are as long.
-func answerLength(tb testing.TB, conn net.Conn, in *bufio.Reader, request []byte) int {
-	tb.Helper()
 	if _, err := conn.Write(request); err != nil {
 		tb.Fatal(err)
 	}
+	return &raw{conn, request, make([]byte, answerLength(tb, bufio.NewReader(conn)))}
+}
+
+// answerLength reads a whole answer and tells how long it is.
+func answerLength(tb testing.TB, in *bufio.Reader) int {
+	tb.Helper()
 	total, length := 0, 0
 	for {
 		line, err := in.ReadString('\n')
@@ -139,39 +163,47 @@ func answerLength(tb testing.TB, conn net.Conn, in *bufio.Reader, request []byte
 	return total + length
 }
 
-// BenchmarkClient is the client alone: the service sends a ready-made answer and allocates
-// nothing.
-func BenchmarkClient(b *testing.B) {
-	for _, model := range models {
-		b.Run(model, func(b *testing.B) {
-			p := soap.Echo{}.Info().Defaults().With("model", model).With(kernels.Addr, canned(b))
-			trial := open(b, p)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := trial.Do(b.Context(), 1); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+// call makes a call without allocating memory.
+func (r *raw) call(tb testing.TB) {
+	tb.Helper()
+	if _, err := r.conn.Write(r.request); err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := io.ReadFull(r.conn, r.answer); err != nil {
+		tb.Fatal(err)
 	}
 }
 
-// canned starts a service that sends the right answer to whatever it is sent.
-func canned(b *testing.B) string {
+// BenchmarkClient is the client alone: the service sends a ready-made answer and allocates
+// nothing.
+func BenchmarkClient(b *testing.B) {
+	eachCall(b, func(b *testing.B, p kernels.Params, m *envelope.Message) {
+		b.Helper()
+		calls(b, p.With(kernels.Addr, canned(b, m)))
+	})
+}
+
+// canned starts a service that sends the right answer to the one request it is sent.
+func canned(b *testing.B, m *envelope.Message) string {
 	b.Helper()
-	c, err := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits())
-	if err != nil {
-		b.Fatal(err)
-	}
-	m := envelope.Beans(1)
-	m.Answer = true
-	body := c.Append(nil, &m)
+	c := newCodec(b, envelope.Stream)
+	length := len(c.Append(nil, m))
+	right := *m
+	right.Answer = true
+	body := c.Append(nil, &right)
 	answer := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/xml; charset=utf-8\r\nDate: Mon, 30 Nov 2026 12:00:00 GMT\r\n"+
 		"Content-Length: %d\r\n\r\n%s", len(body), body)
 	return script(b, func(conn net.Conn) {
-		in := make([]byte, 64<<10)
+		in := bufio.NewReaderSize(conn, 64<<10)
 		for {
-			if _, err := conn.Read(in); err != nil {
+			line, err := in.ReadSlice('\n')
+			if err != nil {
+				return
+			}
+			if len(line) > len("\r\n") {
+				continue
+			}
+			if _, err := in.Discard(length); err != nil {
 				return
 			}
 			if _, err := conn.Write(answer); err != nil {

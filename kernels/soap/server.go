@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,47 +43,9 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 	return nil
 }
 
-// serve runs a handler on a random loopback port until ctx is done.
-func serve(ctx context.Context, handler http.Handler, ready func(addr string)) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: callTimeout,
-		ReadTimeout:       callTimeout,
-		WriteTimeout:      callTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    headerLimit,
-	}
-	ended := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(ended)
-		end(ctx, server)
-	})
-	ready("http://" + listener.Addr().String() + Path)
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		stop()
-		return errors.Join(err, server.Close())
-	}
-	<-ended
-	return nil
-}
-
-// end lets calls at work end and then closes every connection. That of a client which has
-// not called yet counts as at work, so the time for it is short.
-func end(ctx context.Context, server *http.Server) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
-	defer cancel()
-	if server.Shutdown(ctx) != nil {
-		_ = server.Close() // of connections that are no more of use to anybody
-	}
-}
-
-// A server has the connections of a service. That of net/http would do, but it makes thrice
-// the allocations and two goroutines for each call, and what a service costs is part of the
-// figure. What is hard about HTTP, to parse a request and to know where its body ends, is
+// A server has the connections of a service. That of net/http would do, but it makes twice
+// the allocations and reads ahead in a second goroutine, and what a service costs is part of
+// the figure. What is hard about HTTP, to parse a request and to know where its body ends, is
 // left to net/http all the same.
 type server struct {
 	service *service

@@ -64,6 +64,10 @@ type reply struct {
 // request does not make the service large for ever.
 const keptBytes = 4 << 20
 
+// answerMore is how much longer an answer is than its request, if the client writes as the
+// codec does. To be wrong costs time only.
+const answerMore = 64
+
 // replyRoom is room for the head of an answer.
 const replyRoom = 320
 
@@ -72,10 +76,19 @@ func (x *exchange) body() []byte {
 	return slices.Grow(x.out[:0], replyRoom)[:replyRoom]
 }
 
-// serve answers one request. SOAP is sent by POST (SOAP 1.1, section 6).
+// serve answers one request.
 func (x *exchange) serve(r *http.Request) reply {
+	a := x.reply(r)
+	if r.Method == http.MethodHead {
+		x.out = x.body() // its answer has none (RFC 9110, section 9.3.2)
+	}
+	return a
+}
+
+// reply makes the answer to a request. SOAP is sent by POST (SOAP 1.1, section 6).
+func (x *exchange) reply(r *http.Request) reply {
 	if cap(x.in)+cap(x.out) > keptBytes {
-		x.in, x.out = nil, nil
+		x.in, x.out, x.m = nil, nil, envelope.Message{}
 	}
 	x.read = r.Body == http.NoBody
 	switch {
@@ -108,7 +121,7 @@ func (x *exchange) answer(r *http.Request) reply {
 	}
 	if refused == nil {
 		x.m.Answer = true
-		x.out = x.codec.Append(x.body(), &x.m)
+		x.out = x.codec.Append(slices.Grow(x.body(), len(x.in)+answerMore), &x.m)
 		return reply{http.StatusOK, meant.kind, x.read, false}
 	}
 	if refused.status == 0 {
@@ -161,7 +174,7 @@ func (x *exchange) receive(r *http.Request) *refusal {
 	}
 	x.in = x.in[:0]
 	if r.ContentLength > 0 {
-		x.in = slices.Grow(x.in, int(r.ContentLength)+1)
+		x.in = slices.Grow(x.in, min(int(r.ContentLength), promisedBytes)+1)
 	}
 	var err error
 	if x.in, err = readAll(r.Body, x.in, x.limit); err != nil {
@@ -173,6 +186,10 @@ func (x *exchange) receive(r *http.Request) *refusal {
 	x.read = true
 	return nil
 }
+
+// promisedBytes is how much memory is made ready for a request because it says that it is so
+// long. A longer one has to come first.
+const promisedBytes = 2 << 20
 
 func (x *exchange) tooLarge() *refusal {
 	return refuse(http.StatusRequestEntityTooLarge, "the request is longer than %d bytes", x.limit)

@@ -95,6 +95,7 @@ func TestSession(t *testing.T) {
 		{"a promised body too large", []string{head + "Content-Length: 99999999\r\nExpect: 100-continue\r\n\r\n"}, []string{"413 close"}},
 		{"a whole URL", []string{strings.Replace(plain, "/echo", "http://x:1/echo", 1)}, []string{"200"}},
 		{"GET", []string{"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n" + plain}, []string{"405", "200"}},
+		{"HEAD", []string{"HEAD /echo HTTP/1.1\r\nHost: x\r\n\r\n" + plain}, []string{"405", "200"}},
 		{"a body where none belongs", []string{"GET /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab" + plain}, []string{"405 close"}},
 		{"the wrong type", []string{strings.Replace(plain, "text/xml", "text/html", 1) + plain}, []string{"415 close"}},
 		{"a fault keeps the connection", []string{head + "Content-Length: 1\r\n\r\n<" + plain}, []string{"500", "200"}},

@@ -139,7 +139,10 @@ func newTrial(p kernels.Params) (*trial, error) {
 	if !p.Bool("keepalive") {
 		conn.single()
 	}
-	return &trial{client: conn, codec: codec, binding: b, sent: sent}, nil
+	answer := sent
+	answer.Answer = true
+	bytes := len(codec.Append(nil, &sent)) + len(codec.Append(nil, &answer))
+	return &trial{client: conn, codec: codec, binding: b, sent: sent, bytes: float64(bytes)}, nil
 }
 
 // The payloads.

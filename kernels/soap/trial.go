@@ -18,11 +18,18 @@ type trial struct {
 	client *client
 	codec  *envelope.Codec
 	binding
-	sent envelope.Message
-	got  envelope.Message
+	sent  envelope.Message
+	got   envelope.Message
+	bytes float64 // of the envelopes of one call
 }
 
-var _ kernels.Checker = (*trial)(nil)
+var (
+	_ kernels.Checker = (*trial)(nil)
+	_ kernels.Counter = (*trial)(nil)
+)
+
+// Count returns the bytes of the envelopes of one call, there and back.
+func (t *trial) Count() kernels.Work { return kernels.Work{Bytes: t.bytes} }
 
 // Do makes n calls, each of which writes the request anew, reads the whole answer and
 // compares every value of it with what was sent. It ends at the first that fails.

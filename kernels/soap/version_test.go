@@ -110,6 +110,14 @@ func called(t *testing.T, p kernels.Params) {
 	if err := trial.Do(t.Context(), 3); err != nil {
 		t.Fatalf("%v: %v", p, err)
 	}
+	// The answer's names are 24 bytes longer, and the namespace of SOAP 1.2 is 2 bytes shorter.
+	want := 2*p.Bytes("size") + 24
+	if p.Word("version") == "1.2" {
+		want -= 4
+	}
+	if c, ok := trial.(kernels.Counter); !ok || c.Count().Bytes != float64(want) {
+		t.Errorf("%v: the envelopes of a call have not %d bytes", p, want)
+	}
 	if c, ok := trial.(kernels.Checker); !ok || c.Check() != nil {
 		t.Fatalf("%v: the check fails: %v", p, c.Check())
 	}
