@@ -82,7 +82,7 @@ func beanField(local []byte) field {
 // name returns the name of a bean's field, or "". The order of the bits is that in which the
 // fields are written.
 func (f field) name() string {
-	switch f {
+	switch f { //nolint:exhaustive // Only what is a bean's field has a name.
 	case fieldID:
 		return "id"
 	case fieldFirstName:

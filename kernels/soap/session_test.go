@@ -39,7 +39,7 @@ func talk(tb testing.TB, addr string, pieces ...string) (said []string) {
 	}
 	in := bufio.NewReader(conn)
 	for {
-		resp, err := http.ReadResponse(in, nil) //nolint:bodyclose // Closed by saying.
+		resp, err := http.ReadResponse(in, nil)
 		if err != nil {
 			if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 				said = append(said, err.Error())
