@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"benchd/worker/bench"
+	"benchd/worker/stats"
 	"benchd/worker/stats/steady"
 )
 
@@ -30,14 +31,7 @@ func (a *assembly) steadiness() {
 		count = append(count, float64(r.Fork.Warmup.Slices))
 		operations = append(operations, float64(r.Fork.Warmup.Operations))
 	}
-	s.Slices, s.Operations = new(middle(count)), new(middle(operations))
-}
-
-// middle is the median of a few values, the mean of two in the middle.
-func middle(v []float64) float64 {
-	slices.Sort(v)
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
+	s.Slices, s.Operations = new(stats.Middle(count)), new(stats.Middle(operations))
 }
 
 // judgeSteadiness tells when the series of a trial had no one level.

@@ -7,6 +7,7 @@ import (
 
 	"benchd/kernels"
 	"benchd/worker/bench"
+	"benchd/worker/stats"
 )
 
 // throughput is the metric of a score that Stand is asked about.
@@ -63,7 +64,7 @@ func stand(t bench.ReferenceTable, figures []bench.Reference, value float64) ben
 	}
 	st := bench.Standing{
 		Table: t.Name, Source: t.Source, Metric: figures[0].Metric, Unit: figures[0].Unit, Better: figures[0].Better,
-		Count: len(values), Rank: 1, Fastest: values[0], Median: median(values), Slowest: values[len(values)-1],
+		Count: len(values), Rank: 1, Fastest: values[0], Median: stats.Middle(values), Slowest: values[len(values)-1],
 	}
 	for _, v := range values {
 		if higher && v > value || !higher && v < value {
@@ -81,12 +82,6 @@ func ratio(value, other float64, higher bool) float64 {
 		return value / other
 	}
 	return other / value
-}
-
-// median is that of sorted values.
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // sentence says the ratio to the fastest, and the place and the ratio to the median where the

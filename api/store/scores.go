@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"benchd/worker/bench"
+	"benchd/worker/stats"
 )
 
 // addScore writes the score of a trial that succeeded where histories and leaderboards look
@@ -101,8 +101,7 @@ func forkMedians(forks []bench.Fork) []float64 {
 		if len(f.Samples) == 0 {
 			continue
 		}
-		s := slices.Sorted(slices.Values(f.Samples))
-		m := (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+		m := stats.Middle(f.Samples)
 		if !math.IsNaN(m) && !math.IsInf(m, 0) {
 			medians = append(medians, m)
 		}

@@ -85,7 +85,7 @@ func medianOf(forks [][]float64) (e estimate, n int) {
 	if len(units) == 1 {
 		units = slices.Collect(slices.Chunk(units[0], 1))
 	}
-	e = estimate{value: median(pool), degrees: len(units) - 1, least: math.Inf(-1)}
+	e = estimate{value: Middle(pool), degrees: len(units) - 1, least: math.Inf(-1)}
 	least := slices.Min(pool)
 	e.log = least > 0
 	if least >= 0 {

@@ -45,7 +45,7 @@ func TwoModes(samples []float64) (Modes, bool) {
 	n := float64(len(s))
 	switch {
 	case float64(min(m.NLow, m.NHigh)) < max(2, leastOnLevel*n),
-		high-low < minGap*math.Abs(median(s)),
+		high-low < minGap*math.Abs(Middle(s)),
 		high-low < (separation+fewSamples/n)*math.Sqrt(within/n):
 		return Modes{}, false
 	}

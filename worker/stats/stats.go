@@ -121,8 +121,13 @@ func filled(forks [][]float64) [][]float64 {
 	return slices.DeleteFunc(slices.Clone(forks), func(f []float64) bool { return len(f) == 0 })
 }
 
-// median reads the median of values in any order, and leaves them as they are.
-func median(v []float64) float64 { return quantile(slices.Sorted(slices.Values(v)), 0.5) }
+// Middle is the median of values in any order, which are left as they are; 0 of none.
+func Middle(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return quantile(slices.Sorted(slices.Values(v)), 0.5)
+}
 
 // quantile reads a quantile of sorted values by linear interpolation at rank p·(n−1)
 // (Hyndman and Fan, 1996, definition 7).

@@ -14,6 +14,8 @@ package changes
 import (
 	"math"
 	"slices"
+
+	"benchd/worker/stats"
 )
 
 // A Change is a point of a history from which on the values are on another level.
@@ -111,7 +113,7 @@ func look(values []float64, offset int, o Options) []Change {
 	var out []Change
 	for i, at := range points {
 		from, to := sides(len(values), points, i)
-		c := Change{Index: offset + at, Before: median(values[from:at]), After: median(values[at:to]), P: w.p(from, at, to)}
+		c := Change{Index: offset + at, Before: stats.Middle(values[from:at]), After: stats.Middle(values[at:to]), P: w.p(from, at, to)}
 		c.Change = relative(c.Before, c.After)
 		out = append(out, c)
 	}
@@ -135,7 +137,7 @@ func (w window) merge(points []int, o Options) []int {
 		for i, cut := range points {
 			from, to := sides(len(w.raw), points, i)
 			p := w.p(from, cut, to)
-			if math.Abs(relative(median(w.raw[from:cut]), median(w.raw[cut:to]))) < o.MinEffect {
+			if math.Abs(relative(stats.Middle(w.raw[from:cut]), stats.Middle(w.raw[cut:to]))) < o.MinEffect {
 				p = 1
 			}
 			if p > worst {
@@ -167,9 +169,4 @@ func relative(before, after float64) float64 {
 		return 0
 	}
 	return (after - before) / math.Abs(before)
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

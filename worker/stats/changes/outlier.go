@@ -3,6 +3,8 @@ package changes
 import (
 	"math"
 	"slices"
+
+	"benchd/worker/stats"
 )
 
 const (
@@ -25,7 +27,7 @@ type window struct{ raw, quiet []float64 }
 // end, without outliers but for those on the level of the other side: they show that this
 // level is nothing new, as in a series of two modes.
 func (w window) p(from, at, to int) float64 {
-	before, after := median(w.quiet[from:at]), median(w.quiet[at:to])
+	before, after := stats.Middle(w.quiet[from:at]), stats.Middle(w.quiet[at:to])
 	return tTest(w.side(from, at, after, before), w.side(at, to, before, after))
 }
 
@@ -78,7 +80,7 @@ func nearer(values []float64, i int) float64 {
 	if len(before) == 0 {
 		return values[i]
 	}
-	a, b := median(before), median(after)
+	a, b := stats.Middle(before), stats.Middle(after)
 	if math.Abs(values[i]-a) < math.Abs(values[i]-b) {
 		return a
 	}
@@ -98,7 +100,7 @@ func noise(values []float64) float64 {
 		steps[i] = math.Abs(values[i+1] - values[i])
 		sum += steps[i]
 	}
-	if m := median(steps); m > 0 {
+	if m := stats.Middle(steps); m > 0 {
 		return m / (0.6745 * math.Sqrt2)
 	}
 	return sum / float64(len(steps)) / (2 / math.SqrtPi)

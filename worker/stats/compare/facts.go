@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"benchd/worker/bench"
+	"benchd/worker/stats"
 )
 
 const (
@@ -152,7 +153,7 @@ func (s side) figure() bench.CaseFigure {
 // middle is the geometric mean of the forks' medians.
 func middle(forks [][]float64) float64 {
 	if len(forks) == 1 {
-		return median(forks[0])
+		return stats.Middle(forks[0])
 	}
 	return min(math.MaxFloat64, math.Exp(mean(levels(forks))))
 }

@@ -2,7 +2,8 @@ package compare
 
 import (
 	"math"
-	"slices"
+
+	"benchd/worker/stats"
 )
 
 // A spread is an estimate of a variance, of logarithms, with its degrees of freedom.
@@ -57,7 +58,7 @@ func relative(log float64) float64 {
 func levels(forks [][]float64) []float64 {
 	out := make([]float64, len(forks))
 	for i, f := range forks {
-		out[i] = math.Log(median(f))
+		out[i] = math.Log(stats.Middle(f))
 	}
 	return out
 }
@@ -77,15 +78,6 @@ func within(values []float64) spread {
 	}
 	df := float64(len(values) - 1)
 	return spread{s / df, df}
-}
-
-func median(v []float64) float64 {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	if n := len(s); n%2 == 0 {
-		return s[n/2-1]/2 + s[n/2]/2
-	}
-	return s[len(s)/2]
 }
 
 // A prior is what the other cases of a comparison tell about a variance of one: as if it had

@@ -3,6 +3,8 @@ package steady
 import (
 	"math"
 	"slices"
+
+	"benchd/worker/stats"
 )
 
 // What a change is. The figures were chosen on the labelled series of the tests; those of
@@ -47,7 +49,7 @@ func (n noise) longer() float64 { return (1 + n.memory) / (1 - n.memory) }
 // have the variance 2σ²(1−r) and over two 2σ²(1−r²): their ratio is 1+r.
 func noiseOf(samples []float64) noise {
 	one, two := steps(samples, 1), steps(samples, 2)
-	n := noise{level: median(samples)}
+	n := noise{level: stats.Middle(samples)}
 	if one > 0 {
 		ratio := two / one
 		n.memory = min(max(ratio*ratio-1, 0), maxMemory)
@@ -77,10 +79,10 @@ func clip(samples []float64) []float64 {
 	around := make([]float64, len(samples))
 	away := make([]float64, len(samples))
 	for i := range samples {
-		around[i] = median(samples[max(0, i-window/2):min(len(samples), i+window/2+1)])
+		around[i] = stats.Middle(samples[max(0, i-window/2):min(len(samples), i+window/2+1)])
 		away[i] = math.Abs(samples[i] - around[i])
 	}
-	far := spike * sigma * median(away)
+	far := spike * sigma * stats.Middle(away)
 	out, spikes := slices.Clone(samples), 0
 	for i := shortest; i < len(out); i++ {
 		if away[i] > far {
@@ -164,12 +166,12 @@ func partsOf(samples []float64, bounds []int) []part {
 	for i := 1; i < len(bounds); i++ {
 		p := part{from: bounds[i-1], to: bounds[i]}
 		v := samples[p.from:p.to]
-		p.level = median(v)
+		p.level = stats.Middle(v)
 		away := make([]float64, len(v))
 		for j := range v {
 			away[j] = math.Abs(v[j] - p.level)
 		}
-		p.spread = sigma * median(away)
+		p.spread = sigma * stats.Middle(away)
 		parts = append(parts, p)
 	}
 	return parts
@@ -188,12 +190,4 @@ func distance(a, b part, n noise) float64 {
 		least = math.SmallestNonzeroFloat64
 	}
 	return math.Abs(a.level-b.level) / least
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	if len(s) == 0 {
-		return 0
-	}
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

@@ -146,7 +146,7 @@ func jumps(samples []float64) string {
 func smooth(samples []float64) []float64 {
 	out := make([]float64, 0, len(samples))
 	for i := 1; i+1 < len(samples); i++ {
-		out = append(out, median(samples[i-1:i+2]))
+		out = append(out, stats.Middle(samples[i-1:i+2]))
 	}
 	return out
 }
