@@ -60,6 +60,7 @@ func (b *tcpBroker) respond(ctx context.Context, _ string, _ kernels.Params, new
 			return fmt.Errorf("accept a connection: %w", err)
 		}
 		all.Go(func() {
+			defer func() { _ = c.Close() }()
 			defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 			_ = newTCPLink(c).serve(newService()) // ends with the connection
 		})
