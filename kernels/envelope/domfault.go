@@ -29,9 +29,7 @@ func readFault(e *etree.Element) error {
 		case "faultactor":
 			err = faultText(part, &f.Actor)
 		case "detail":
-			var b strings.Builder
-			allText(part, &b)
-			f.Detail = string(trim([]byte(b.String())))
+			f.Detail = detailText(part)
 		}
 		if err != nil {
 			return err
@@ -47,6 +45,13 @@ func readFault(e *etree.Element) error {
 func faultText(e *etree.Element, to *string) (err error) {
 	*to, err = content(e)
 	return err
+}
+
+// detailText is all text inside a detail, without the white space around it.
+func detailText(e *etree.Element) string {
+	var b strings.Builder
+	allText(e, &b)
+	return string(trim([]byte(b.String())))
 }
 
 // allText gathers the text of an element and all inside it. The depth of the tree is
@@ -83,9 +88,7 @@ func readFault12(e *etree.Element) error {
 		case "Node":
 			err = faultText(part, &f.Actor)
 		case "Detail":
-			var b strings.Builder
-			allText(part, &b)
-			f.Detail = string(trim([]byte(b.String())))
+			f.Detail = detailText(part)
 		}
 		if err != nil {
 			return err

@@ -200,15 +200,7 @@ func TestFault12OfOthers(t *testing.T) {
 		for _, row := range rows {
 			t.Run(string(model)+"/"+row.name, func(t *testing.T) {
 				t.Parallel()
-				var m envelope.Message
-				var got *envelope.Fault
-				err := of(t, model, envelope.V12).Decode([]byte(with12("", "<s:Fault>"+row.content+"</s:Fault>")), &m)
-				if isFault := errors.As(err, &got); isFault != (row.want != nil) {
-					t.Fatalf("got %v, want a fault: %v", err, row.want != nil)
-				}
-				if diff := cmp.Diff(row.want, got); diff != "" {
-					t.Errorf("the fault differs (-want +got):\n%s", diff)
-				}
+				sameFault(t, of(t, model, envelope.V12), with12("", "<s:Fault>"+row.content+"</s:Fault>"), row.want)
 			})
 		}
 	}

@@ -45,33 +45,13 @@ func TestAttachmentSizes(t *testing.T) {
 // serveAttachments runs the service for a test and returns the parameters with its address.
 func serveAttachments(tb testing.TB) kernels.Params {
 	tb.Helper()
-	p := soap.Attachment{}.Info().Defaults()
-	ctx, cancel := context.WithCancel(context.Background())
-	addr := make(chan string, 1)
-	ended := make(chan error, 1)
-	go func() { ended <- soap.Attachment{}.Serve(ctx, p, func(a string) { addr <- a }) }()
-	tb.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			tb.Errorf("serve: %v", err)
-		}
-	})
-	return p.With(kernels.Addr, <-addr)
+	return start(tb, soap.Attachment{}, soap.Attachment{}.Info().Defaults())
 }
 
 // attach opens a trial for a test.
 func attach(tb testing.TB, p kernels.Params) kernels.Trial {
 	tb.Helper()
-	trial, err := soap.Attachment{}.Open(context.Background(), p)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := trial.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return trial
+	return openTrial(tb, soap.Attachment{}, p)
 }
 
 // inParts makes a message of parts, each a head and a content.

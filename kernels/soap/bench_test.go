@@ -25,10 +25,16 @@ func serve(tb testing.TB, model string) kernels.Params {
 // serveEcho does so with given parameters.
 func serveEcho(tb testing.TB, p kernels.Params) kernels.Params {
 	tb.Helper()
+	return start(tb, soap.Echo{}, p)
+}
+
+// start runs a kernel's service for a test and returns the parameters with its address.
+func start(tb testing.TB, k kernels.Server, p kernels.Params) kernels.Params {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	addr := make(chan string, 1)
 	ended := make(chan error, 1)
-	go func() { ended <- soap.Echo{}.Serve(ctx, p, func(a string) { addr <- a }) }()
+	go func() { ended <- k.Serve(ctx, p, func(a string) { addr <- a }) }()
 	tb.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -38,10 +44,16 @@ func serveEcho(tb testing.TB, p kernels.Params) kernels.Params {
 	return p.With(kernels.Addr, <-addr)
 }
 
-// open opens a trial for a test.
+// open opens a trial of the echo kernel for a test.
 func open(tb testing.TB, p kernels.Params) kernels.Trial {
 	tb.Helper()
-	trial, err := soap.Echo{}.Open(context.Background(), p)
+	return openTrial(tb, soap.Echo{}, p)
+}
+
+// openTrial opens a trial of a kernel for a test.
+func openTrial(tb testing.TB, k kernels.Kernel, p kernels.Params) kernels.Trial {
+	tb.Helper()
+	trial, err := k.Open(context.Background(), p)
 	if err != nil {
 		tb.Fatal(err)
 	}
