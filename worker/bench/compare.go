@@ -122,7 +122,7 @@ type CaseChange struct {
 	P           *float64     `json:"p" extensions:"x-nullable"`
 	AdjustedP   *float64     `json:"adjusted_p" extensions:"x-nullable"` // P adjusted over all cases of the comparison (Benjamini and Hochberg)
 	MannWhitney *float64     `json:"mann_whitney_p" extensions:"x-nullable"`
-	Threshold   *float64     `json:"threshold" extensions:"x-nullable"` // what a change must exceed: the largest of min_effect, the noise, and without noise the default floor
+	Threshold   *float64     `json:"threshold" extensions:"x-nullable"` // what a change must exceed in its direction: the largest of min_effect, the noise, and without noise the default floor; noise that may double a value may halve it
 	Noise       *NoiseFloor  `json:"noise" extensions:"x-nullable"`     // of this host and case; null when it was never measured
 	Verdict     Verdict      `json:"verdict" enums:"better,worse,same,undecided,incomparable"`
 	Reason      string       `json:"reason"` // a sentence or more: how the verdict came about, and what is doubtful

@@ -370,3 +370,30 @@ func TestNeeded(t *testing.T) {
 		t.Errorf("with %d forks: %s: %s", enough, long.Verdict, long.Reason)
 	}
 }
+
+// TestBothDirections: noise that hides a rise to less than double hides a fall to more than
+// half, and no other; an effect that is asked for is a part of the base's value either way.
+func TestBothDirections(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name       string
+		base, head float64
+		effect     float64
+		want       bench.Verdict
+	}{
+		{"rose by less than is asked", 1000, 1095, 0.1, bench.Same},
+		{"fell by less than is asked", 1000, 905, 0.1, bench.Same},
+		{"rose by more", 1000, 1120, 0.1, bench.Better},
+		{"fell by more", 1000, 880, 0.1, bench.Worse},
+		{"no fall is larger than all", 1000, 100, 1, bench.Same},
+		{"a rise may be", 1000, 3000, 1, bench.Better},
+	} {
+		base, head := resultOf("base", [][][]float64{around(row.base, 0.003, 3, 20)}), resultOf("head", [][][]float64{around(row.head, 0.003, 3, 20)})
+		o := compare.DefaultOptions()
+		o.MinEffect = row.effect
+		got := compare.Results(base, head, quiet(1), o).Cases[0]
+		if got.Verdict != row.want {
+			t.Errorf("%s: %s, want %s: %s", row.name, got.Verdict, row.want, got.Reason)
+		}
+	}
+}

@@ -32,7 +32,8 @@ func (e evidence) judge(c *bench.CaseChange, adjusted float64, tests int, o Opti
 	if e.tested {
 		c.Low, c.High = relativeOf(e.change-e.half), relativeOf(e.change+e.half)
 		c.P, c.AdjustedP, c.MannWhitney = &e.p, &adjusted, &e.whitney
-		c.Threshold = relativeOf(e.threshold(o))
+		threshold := e.partOf(e.threshold(o))
+		c.Threshold = &threshold
 	}
 	if reason, stopped := e.stopped(); stopped {
 		c.Verdict, c.Reason = bench.Undecided, reason
@@ -50,9 +51,27 @@ func relativeOf(log float64) *float64 {
 	return &r
 }
 
-// threshold is the logarithm of the change that is not exceeded by equal things.
+// logOf is the size of the logarithm of a change by a part, in the direction in which the case
+// changed: a value falls by at most all of itself, and rises without end.
+func (e evidence) logOf(part float64) float64 {
+	switch {
+	case e.change >= 0:
+		return math.Log1p(part)
+	case part >= 1:
+		return math.Inf(1)
+	}
+	return -math.Log1p(-part)
+}
+
+// partOf is the reverse of logOf: the part of the base's value that a logarithm stands for.
+func (e evidence) partOf(log float64) float64 {
+	return math.Abs(relative(math.Copysign(log, e.change)))
+}
+
+// threshold is the size of the logarithm of the change that is not exceeded by equal things.
+// Noise is as likely to double a value as to halve it, so its logarithm is the same either way.
 func (e evidence) threshold(o Options) float64 {
-	return max(math.Log1p(o.MinEffect), e.floor)
+	return max(e.logOf(o.MinEffect), e.floor)
 }
 
 // stopped tells why there can be no verdict, whatever the change is.
@@ -68,15 +87,12 @@ func (e evidence) stopped() (string, bool) {
 	return "", false
 }
 
-// coarse is the logarithm of the largest noise, 10 %, below which two figures are called the
-// same: a host that makes figures jump by half shows nothing to be so.
-func coarse(o Options) float64 { return math.Log1p(max(o.MinEffect, 0.1)) }
+// coarse is the size of the logarithm of the largest noise, 10 %, below which two figures are
+// called the same: a host that makes figures jump by half shows nothing to be so.
+func (e evidence) coarse(o Options) float64 { return e.logOf(max(o.MinEffect, 0.1)) }
 
-// large tells whether the change exceeds the threshold, both as parts of the base's value, as
-// they are shown: a value that fell by 10 % and one that rose by 10 % are equally far off.
-func (e evidence) large(o Options) bool {
-	return math.Abs(relative(e.change)) > relative(e.threshold(o))
-}
+// large tells whether the change exceeds the threshold.
+func (e evidence) large(o Options) bool { return math.Abs(e.change) > e.threshold(o) }
 
 // verdict decides, and says why in a sentence.
 func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (bench.Verdict, string) {
@@ -87,7 +103,7 @@ func (e evidence) verdict(c bench.CaseChange, adjusted float64, o Options) (benc
 	case large:
 		return bench.Undecided, fmt.Sprintf("The change of %s is larger than %s, %s, but may be chance (adjusted p %s).",
 			signed(*c.Change), percent(*c.Threshold), e.source(o), short(adjusted))
-	case e.threshold(o) > coarse(o):
+	case e.threshold(o) > e.coarse(o):
 		return bench.Undecided, fmt.Sprintf("The change of %s is not larger than %s, %s%s, which hides changes that matter.", signed(*c.Change), percent(*c.Threshold), e.source(o), e.fewRuns())
 	case e.half > e.threshold(o):
 		return bench.Undecided, fmt.Sprintf("The change may be anything from %s to %s, which is wider than %s, %s, either way.", signed(*c.Low), signed(*c.High), percent(*c.Threshold), e.source(o))
@@ -152,7 +168,7 @@ func (e evidence) name(s side) string {
 // source tells where the threshold comes from.
 func (e evidence) source(o Options) string {
 	switch {
-	case math.Log1p(o.MinEffect) >= e.floor:
+	case e.logOf(o.MinEffect) >= e.floor:
 		return "the effect asked for"
 	case e.known == nil:
 		return "which stands in for the noise, since it was never measured here"

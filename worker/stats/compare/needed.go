@@ -28,7 +28,7 @@ func (e evidence) needed(tests int, adjusted float64, o Options) *bench.Needed {
 	case e.known == nil:
 		forks = max(forks, goodForks)
 		return &bench.Needed{Forks: forks, Samples: forks * each, Runs: goodRuns}
-	case e.known.floor.Runs < goodRuns && e.threshold(o) > coarse(o):
+	case e.known.floor.Runs < goodRuns && e.threshold(o) > e.coarse(o):
 		return &bench.Needed{Forks: forks, Samples: forks * each, Runs: goodRuns}
 	}
 	level := o.Q / float64(max(1, tests))
@@ -54,8 +54,8 @@ func (e evidence) decided(forks int, level float64, o Options) bool {
 		return twoSided(e.change/sd, s.df) <= level
 	}
 	quiet := e.known.change(forks, forks, e.prior)
-	hides := twoSided(coarse(o)/math.Sqrt(quiet.variance), quiet.df) > 1-floorLevel
-	return !hides && twoSided(min(e.threshold(o), coarse(o))/sd, s.df) <= 1-o.Confidence
+	hides := twoSided(e.coarse(o)/math.Sqrt(quiet.variance), quiet.df) > 1-floorLevel
+	return !hides && twoSided(min(e.threshold(o), e.coarse(o))/sd, s.df) <= 1-o.Confidence
 }
 
 // separable tells whether samples of n each can at all have a Mann-Whitney p as small: that
