@@ -208,13 +208,16 @@ func TestFallsAsleep(t *testing.T) {
 	b.free()
 }
 
-// killSpinner kills a child of this process whose policy is that of idle work.
+// killSpinner kills a child of this process whose policy is that of idle work, once there is
+// another child, which is measured: before that the spinner has not told yet that it is ready.
 func killSpinner(t *testing.T) bool {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var spinner *os.Process
+	measured := false
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -223,17 +226,22 @@ func killSpinner(t *testing.T) bool {
 		// proc(5): after the name in brackets field 3 is the state, 4 the parent, 41 the policy.
 		_, rest, _ := strings.Cut(string(text), ") ")
 		fields := strings.Fields(rest)
-		if len(fields) < 39 || fields[1] != strconv.Itoa(os.Getpid()) || fields[38] != "5" {
+		if len(fields) < 39 || fields[1] != strconv.Itoa(os.Getpid()) {
+			continue
+		}
+		if fields[38] != "5" {
+			measured = true
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := os.FindProcess(pid)
-		return err == nil && p.Kill() == nil
+		if spinner, err = os.FindProcess(pid); err != nil {
+			return false
+		}
 	}
-	return false
+	return spinner != nil && measured && spinner.Kill() == nil
 }
 
 func TestRate(t *testing.T) {
