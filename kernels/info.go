@@ -40,7 +40,14 @@ const (
 	Int  Kind = "int"  // Min to Max
 	Size Kind = "size" // Min to Max bytes, or one of Values
 	Bool Kind = "bool"
+
+	// Service is the name of a server in the configuration of the worker, or Embedded for the
+	// kernel's own Server.
+	Service Kind = "service"
 )
+
+// Embedded is the value of a Service that means the kernel's own Server.
+const Embedded = "embedded"
 
 // A Param is one parameter of a kernel.
 type Param struct {
@@ -50,6 +57,8 @@ type Param struct {
 	Default string
 	// Values are all the allowed values in canonical form, where they can be listed.
 	Values []string
+	// Schemes are, of a Service, those of the addresses that the kernel can use: "http", "amqp".
+	Schemes []string
 	// Min and Max bound an Int, or a Size in bytes, when Values is empty.
 	Min, Max int64
 }

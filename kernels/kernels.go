@@ -61,8 +61,13 @@ type Server interface {
 
 // Parameters that the harness sets and that can never come from a request.
 const (
-	// Addr is where Open finds the address of the Server of its kernel.
+	// Addr is where Open finds the address of the Server of its kernel, or of a named service.
+	// The fragment of a URL may hold "ca=" and an X.509 certificate (DER in base64url without
+	// padding), the only authority by which a server's certificate is then believed.
 	Addr = "_addr"
+	// Listen is where Serve finds the address it is to listen on, host:port; without it a
+	// random port of the loopback.
+	Listen = "_listen"
 	// Lane is the number of the lane that Open makes ready, counted from 0.
 	Lane = "_lane"
 )
