@@ -65,7 +65,7 @@ func (c historyCommand) Run(ctx context.Context, t terminal) error {
 }
 
 // printSeries prints what a series is, and a line for each of its points.
-func printSeries(w io.Writer, s bench.Series) error {
+func printSeries(w io.Writer, s bench.HistorySeries) error {
 	noise := "unknown: " + s.Reason
 	if s.Noise != nil {
 		noise = signless(&s.Noise.Value)

@@ -50,9 +50,9 @@ type ResultStore interface {
 // A PastStore finds what runs measured before, by case and host.
 type PastStore interface {
 	// History gives the series that fit, with their newest points, oldest first.
-	History(ctx context.Context, f store.SeriesFilter) (series []bench.Series, more bool, err error)
+	History(ctx context.Context, f store.SeriesFilter) (series []bench.HistorySeries, more bool, err error)
 	// Leaders gives the best score of each series that fits, as a series of one point.
-	Leaders(ctx context.Context, f store.SeriesFilter) (best []bench.Series, more bool, err error)
+	Leaders(ctx context.Context, f store.SeriesFilter) (best []bench.HistorySeries, more bool, err error)
 	// Past gives scores by which the noise of a case can be told, the newest first.
 	Past(ctx context.Context, k store.PastKey) (scores []store.PastScore, calibrated bool, err error)
 }

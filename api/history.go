@@ -50,7 +50,7 @@ func (s *Server) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	h := bench.History{Series: make([]bench.Series, 0, len(list)), Cut: more}
+	h := bench.History{Series: make([]bench.HistorySeries, 0, len(list)), Cut: more}
 	for _, b := range list {
 		b, err := s.follow(ctx, b, since, limit)
 		if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) history(c echo.Context) error {
 
 // follow finds the changes of a series and its noise, and cuts it to the points asked for. The
 // changes are those of all its points, so that they do not depend on how many are shown.
-func (s *Server) follow(ctx context.Context, b bench.Series, since time.Time, limit int) (bench.Series, error) {
+func (s *Server) follow(ctx context.Context, b bench.HistorySeries, since time.Time, limit int) (bench.HistorySeries, error) {
 	points := b.Points
 	values := make([]float64, len(points))
 	early := 0

@@ -47,7 +47,7 @@ func (s *Server) leaderboard(c echo.Context) error {
 }
 
 // boards sorts the best of each series onto boards by case and unit, and ranks each.
-func boards(best []bench.Series) []bench.Board {
+func boards(best []bench.HistorySeries) []bench.Board {
 	list := []bench.Board{}
 	at := make(map[string]int)
 	for _, b := range best {

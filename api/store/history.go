@@ -35,7 +35,7 @@ const (
 // whether there are more series than the limit. Those measured last come first; a series
 // without a point is left out. The number of points of each is at most windowMost, its Total
 // counts all.
-func (s *Store) History(ctx context.Context, f SeriesFilter) (series []bench.Series, more bool, err error) {
+func (s *Store) History(ctx context.Context, f SeriesFilter) (series []bench.HistorySeries, more bool, err error) {
 	err = s.read(ctx, "read history", func(t *tx) error {
 		keys, err := t.findSeries(f)
 		if err != nil {
@@ -46,7 +46,7 @@ func (s *Store) History(ctx context.Context, f SeriesFilter) (series []bench.Ser
 			return err
 		}
 		for _, k := range keys {
-			b := k.Series
+			b := k.HistorySeries
 			if err := t.addPoints(&b, k.id, labels); err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (s *Store) History(ctx context.Context, f SeriesFilter) (series []bench.Ser
 // A keyedSeries is a series without points, with its key.
 type keyedSeries struct {
 	id int64
-	bench.Series
+	bench.HistorySeries
 }
 
 // findSeries gives the series that fit a filter, those measured last first. There are as many
@@ -132,7 +132,7 @@ func scanPoint(scan func(...any) error) (p bench.Point, err error) {
 }
 
 // addPoints reads the newest points of a series, from the same first one on for a while.
-func (t *tx) addPoints(b *bench.Series, id int64, p pointFilter) error {
+func (t *tx) addPoints(b *bench.HistorySeries, id int64, p pointFilter) error {
 	query, args := p.query("count(*)", "", id)
 	if err := t.row(query, args...).Scan(&b.Total); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (f pointFilter) query(columns, join string, id int64) (query string, args [
 // Leaders gives the best score of each series that fits the filter, as a series of one point,
 // and whether there are more series than the limit. A score without doubts is better than
 // any with.
-func (s *Store) Leaders(ctx context.Context, f SeriesFilter) (best []bench.Series, more bool, err error) {
+func (s *Store) Leaders(ctx context.Context, f SeriesFilter) (best []bench.HistorySeries, more bool, err error) {
 	err = s.read(ctx, "read leaders", func(t *tx) error {
 		keys, err := t.findSeries(f)
 		if err != nil {
@@ -217,7 +217,7 @@ func (s *Store) Leaders(ctx context.Context, f SeriesFilter) (best []bench.Serie
 				return err
 			}
 			k.Points = []bench.Point{p}
-			best = append(best, k.Series)
+			best = append(best, k.HistorySeries)
 		}
 		return nil
 	})

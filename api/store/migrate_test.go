@@ -74,7 +74,7 @@ func TestMigrate(t *testing.T) {
 			t.Fatal(more, err)
 		}
 		low := 99.5
-		want := []bench.Series{{
+		want := []bench.HistorySeries{{
 			Host: "blue", Kernel: "scimark.fft", Params: kernels.Params{"size": "small"}, Pin: "free", Metric: "throughput", Unit: "Mflop/s", Better: "higher", Total: 1,
 			Points: []bench.Point{{Run: "ended", Repeat: 1, Finished: time.UnixMicro(2500).UTC(), Value: 100.5, Low: &low, Confidence: 0.95, N: 6, Valid: true, Fingerprint: "f", Slice: bench.Duration(time.Second), Commit: "abc"}},
 		}}

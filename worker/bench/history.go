@@ -9,12 +9,12 @@ import (
 // A History is how scores went over time: a series for each case on each host in each
 // placement, those that were measured last first.
 type History struct {
-	Series []Series `json:"series"`
-	Cut    bool     `json:"cut"` // there are more series than are shown: ask for fewer
+	Series []HistorySeries `json:"series"`
+	Cut    bool            `json:"cut"` // there are more series than are shown: ask for fewer
 }
 
-// A Series is the scores of one case on one host in one placement, in one unit.
-type Series struct {
+// A HistorySeries is the scores of one case on one host in one placement, in one unit.
+type HistorySeries struct {
 	Host    string         `json:"host"`
 	Kernel  string         `json:"kernel" example:"soap.echo"`
 	Params  kernels.Params `json:"params" swaggertype:"object"`
@@ -32,7 +32,7 @@ type Series struct {
 }
 
 // Case returns the case that is followed.
-func (s Series) Case() Case { return Case{Kernel: s.Kernel, Params: s.Params} }
+func (s HistorySeries) Case() Case { return Case{Kernel: s.Kernel, Params: s.Params} }
 
 // A Point is the score of one trial in a series.
 type Point struct {

@@ -12,6 +12,8 @@ type Plan struct {
 	Warmup      WarmupTime `json:"warmup" swaggertype:"string" example:"auto"`               // "auto", or how long is run before measuring in each fork; kept apart
 	Slices      int        `json:"slices" example:"10" minimum:"1" maximum:"1000"`           // samples of each fork; with warm-up "auto" at least 30, the warm-up's among them
 	Slice       Duration   `json:"slice" swaggertype:"string" example:"500ms"`               // measuring time of one sample
+	Operations  int        `json:"operations" example:"0" minimum:"0" maximum:"10000000"`    // a slice is so many operations of each lane instead of a time; 0 means a time
+	Ramp        int        `json:"ramp" example:"0" minimum:"0" maximum:"10000"`             // the lanes begin so many at a time, each step of its own number of slices; 0 means all at once
 	TargetError *float64   `json:"target_error" example:"0.02" extensions:"x-nullable"`      // forks are added until the half-width of the score's interval is this part of its value, or the limit is near; null for none
 	Confidence  float64    `json:"confidence" example:"0.95" minimum:"0.5" maximum:"0.9999"` // level of the intervals
 	Interval    Interval   `json:"interval" enums:"bootstrap,pooled_t" example:"bootstrap"`  // how value and interval are made of the samples
@@ -80,6 +82,12 @@ func (w *WarmupTime) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// Bounds of a plan's operations and ramp.
+const (
+	maxOperations = 10_000_000
+	maxRamp       = 10_000
+)
+
 // MinAutoSlices is the least number of slices in which a change can be told from noise.
 const MinAutoSlices = 30
 
@@ -138,10 +146,12 @@ func (d *decoder) plan(n node) Plan {
 // planFields are the readers of a plan's fields, by name.
 func planFields() map[string]func(*decoder, node, *Plan) {
 	return map[string]func(*decoder, node, *Plan){
-		"forks":  func(d *decoder, c node, p *Plan) { p.Forks = d.integer(c) },
-		"warmup": func(d *decoder, c node, p *Plan) { p.Warmup = d.warmup(c) },
-		"slices": func(d *decoder, c node, p *Plan) { p.Slices = d.integer(c) },
-		"slice":  func(d *decoder, c node, p *Plan) { p.Slice = d.duration(c) },
+		"forks":      func(d *decoder, c node, p *Plan) { p.Forks = d.integer(c) },
+		"warmup":     func(d *decoder, c node, p *Plan) { p.Warmup = d.warmup(c) },
+		"slices":     func(d *decoder, c node, p *Plan) { p.Slices = d.integer(c) },
+		"slice":      func(d *decoder, c node, p *Plan) { p.Slice = d.duration(c) },
+		"operations": func(d *decoder, c node, p *Plan) { p.Operations = d.integer(c) },
+		"ramp":       func(d *decoder, c node, p *Plan) { p.Ramp = d.integer(c) },
 		"target_error": func(d *decoder, c node, p *Plan) {
 			if c.value != nil {
 				p.TargetError = new(d.number(c))
@@ -188,6 +198,8 @@ func (r *resolver) plan(p Plan, suite *Suite) Plan {
 	keep("warmup", func() { p.Warmup = base.Warmup })
 	keep("slices", func() { p.Slices = base.Slices })
 	keep("slice", func() { p.Slice = base.Slice })
+	keep("operations", func() { p.Operations = base.Operations })
+	keep("ramp", func() { p.Ramp = base.Ramp })
 	keep("target_error", func() { p.TargetError = base.TargetError })
 	keep("confidence", func() { p.Confidence = base.Confidence })
 	keep("interval", func() { p.Interval = base.Interval })
@@ -207,6 +219,8 @@ func (r *resolver) checkPlan(p Plan) {
 		between(r, "/plan/warmup", Duration(p.Warmup), 0, Duration(10*time.Minute))
 	}
 	between(r, "/plan/slice", p.Slice, Duration(10*time.Millisecond), Duration(10*time.Minute))
+	between(r, "/plan/operations", p.Operations, 0, maxOperations)
+	between(r, "/plan/ramp", p.Ramp, 0, maxRamp)
 	if p.TargetError != nil {
 		between(r, "/plan/target_error", *p.TargetError, 0.0001, 1)
 	}

@@ -45,12 +45,14 @@ type TrialResult struct {
 	StartLateness *Latency `json:"start_lateness" extensions:"x-nullable"`
 	// WithWarmup are the figures with what was kept apart as warm-up; null when nothing was.
 	WithWarmup *WithWarmup `json:"with_warmup" extensions:"x-nullable"`
-	Steady     Steadiness  `json:"steady"`
-	Precision  *Precision  `json:"precision" extensions:"x-nullable"` // how the plan's target_error was met; null without one
-	Placement  Placement   `json:"placement"`
-	Forks      []Fork      `json:"forks"`
-	Failures   *Failures   `json:"failures" extensions:"x-nullable"` // operations that failed; null when none did
-	Validity   Validity    `json:"validity"`
+	// Series are the figures at each step of a ramp; null without one.
+	Series    *Series    `json:"series" extensions:"x-nullable"`
+	Steady    Steadiness `json:"steady"`
+	Precision *Precision `json:"precision" extensions:"x-nullable"` // how the plan's target_error was met; null without one
+	Placement Placement  `json:"placement"`
+	Forks     []Fork     `json:"forks"`
+	Failures  *Failures  `json:"failures" extensions:"x-nullable"` // operations that failed; null when none did
+	Validity  Validity   `json:"validity"`
 	// Standing tells where the score would stand among published figures that mean the same;
 	// null when there are none. The service works it out when it shows a result.
 	Standing *Standing `json:"standing" extensions:"x-nullable"`
@@ -115,8 +117,9 @@ type Warmup struct {
 	Samples    []float64 `json:"samples"`
 }
 
-// A Slice is one equal piece of measuring time.
+// A Slice is one equal piece of measuring: of time, or of a number of operations.
 type Slice struct {
+	Lanes      int    `json:"lanes"`
 	Operations int64  `json:"operations"`
 	Elapsed    int64  `json:"elapsed_ns"` // mean over the lanes
 	Client     int64  `json:"client_cpu_ns"`

@@ -116,7 +116,7 @@ func testHistory(t *testing.T, s *store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []bench.Series{{
+	want := []bench.HistorySeries{{
 		Host: "blue", Kernel: "scimark.fft", Params: kernels.Params{"size": "small", "threads": "1"}, Pin: "free", Metric: "throughput", Unit: "op/s", Better: "higher", Total: 3,
 	}}
 	for i, id := range ids {
