@@ -106,6 +106,10 @@ func checkValue(p kernels.Param, v string) error {
 		if len(p.Values) == 0 {
 			return within(p, n)
 		}
+	case kernels.Service:
+		if p.Default != kernels.Embedded || len(p.Schemes) == 0 || len(p.Values) > 0 {
+			return errors.New("a service is not embedded by default, or lists no schemes, or lists values")
+		}
 	default:
 		return fmt.Errorf("there is no kind %q", p.Kind)
 	}

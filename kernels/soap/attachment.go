@@ -53,7 +53,7 @@ const (
 func (Attachment) Info() kernels.Info {
 	return kernels.Info{
 		Name:      "soap.attachment",
-		Title:     "Calls of a SOAP 1.1 service over HTTP with an attachment, which it receives and acknowledges.",
+		Title:     "Calls of a SOAP service over HTTP with an attachment, which it receives and acknowledges.",
 		Operation: "one call: an attachment sent, received as a stream, and acknowledged by its length and checksum",
 		Unit:      "call/s",
 		Noun:      "call",
@@ -68,6 +68,13 @@ func (Attachment) Info() kernels.Info {
 				Name: "size", Kind: kernels.Size, Default: "10KB", Min: 1, Max: attachmentLimit,
 				Doc: "The size of the attachment.",
 			},
+			{
+				Name: "version", Kind: kernels.Word, Default: string(envelope.V11),
+				Values: []string{string(envelope.V11), string(envelope.V12)},
+				Doc:    "The version of SOAP.",
+			},
+			tlsParam(),
+			serverParam(),
 			{
 				Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: maxSenders,
 				Doc: "How many clients call at the same time, each on a connection of its own.",

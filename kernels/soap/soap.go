@@ -91,6 +91,12 @@ func (Echo) Info() kernels.Info {
 				Name: "keepalive", Kind: kernels.Bool, Default: "true",
 				Doc: "Whether a client keeps its connection, or makes a new one for each call.",
 			},
+			tlsParam(),
+			{
+				Name: "gzip", Kind: kernels.Bool, Default: "false",
+				Doc: "Whether requests and answers are compressed by gzip.",
+			},
+			serverParam(),
 			{
 				Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: maxClients,
 				Doc: "How many clients call at the same time, each on a connection of its own.",
@@ -100,6 +106,22 @@ func (Echo) Info() kernels.Info {
 				Doc: "Calls that begin in a second, by a schedule over all clients; 0 for as many as go.",
 			},
 		},
+	}
+}
+
+// serverParam says whose service is called.
+func serverParam() kernels.Param {
+	return kernels.Param{
+		Name: "server", Kind: kernels.Service, Default: kernels.Embedded, Schemes: []string{"http", "https"},
+		Doc: "The service that is called: the embedded one, or one of those that the worker's configuration names.",
+	}
+}
+
+// tlsParam says whether connections are by TLS.
+func tlsParam() kernels.Param {
+	return kernels.Param{
+		Name: "tls", Kind: kernels.Bool, Default: "false",
+		Doc: "Whether the embedded service is called by TLS; with a named service its address decides.",
 	}
 }
 
