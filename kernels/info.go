@@ -26,6 +26,11 @@ type Info struct {
 	Rate string
 	// Composite names the composite figure this kernel is a member of, or is empty.
 	Composite string
+	// Attends tells that the Server has work beside a named service too, such as the echo
+	// service on a broker that stands elsewhere. Serve is then run with the service's address in
+	// the parameter Addr, and its clients get the address that it calls ready with. Without it
+	// clients get the service's address, and there is no server of ours.
+	Attends bool
 	// Params lists the parameters in the order in which a matrix varies them, the last
 	// fastest.
 	Params []Param

@@ -15,6 +15,7 @@ import (
 var (
 	kernelName = regexp.MustCompile(`^[a-z][a-z0-9]*\.[a-z][a-z0-9]*$`)
 	paramName  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	schemeName = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 	unitName   = regexp.MustCompile(`^[A-Za-z]+/s$`)
 )
 
@@ -92,6 +93,8 @@ func checkValue(p kernels.Param, v string) error {
 		if v != "true" && v != "false" {
 			return fmt.Errorf("%q is neither true nor false", v)
 		}
+	case kernels.Service:
+		return checkService(p, v)
 	case kernels.Int:
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil || strconv.FormatInt(n, 10) != v {
@@ -106,14 +109,28 @@ func checkValue(p kernels.Param, v string) error {
 		if len(p.Values) == 0 {
 			return within(p, n)
 		}
-	case kernels.Service:
-		if p.Default != kernels.Embedded || len(p.Schemes) == 0 || len(p.Values) > 0 {
-			return errors.New("a service is not embedded by default, or lists no schemes, or lists values")
-		}
 	default:
 		return fmt.Errorf("there is no kind %q", p.Kind)
 	}
 	return nil
+}
+
+// checkService checks the default of a service and what addresses it may have. The names are
+// those of each worker, so that no value can be listed.
+func checkService(p kernels.Param, v string) error {
+	var errs []error
+	if v != kernels.Embedded || len(p.Values) > 0 {
+		errs = append(errs, fmt.Errorf("the default is %q, and %d values are listed; a service has the default %q and lists none", v, len(p.Values), kernels.Embedded))
+	}
+	if len(p.Schemes) == 0 {
+		errs = append(errs, errors.New("a service names no scheme of its addresses"))
+	}
+	for _, s := range p.Schemes {
+		if !schemeName.MatchString(s) {
+			errs = append(errs, fmt.Errorf("%q is no scheme of a URL", s))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // within checks that n lies between the bounds of its parameter.

@@ -110,7 +110,7 @@ type part struct {
 // library starts once in a process is there before anything is counted.
 func (s *suite) parts() []part {
 	list := []part{
-		{"info", func() error { return errors.Join(CheckInfo(s.info)...) }},
+		{"info", func() error { return errors.Join(append(CheckInfo(s.info), s.counterpart())...) }},
 		{"first use", func() error { return s.served(s.info.Defaults(), func(p kernels.Params) error { return s.use(p, 1) }) }},
 	}
 	for _, p := range s.cases() {

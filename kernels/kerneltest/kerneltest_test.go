@@ -38,9 +38,14 @@ func (e echo) Info() kernels.Info {
 			{Name: "mode", Doc: "Does nothing.", Kind: kernels.Word, Default: "plain", Values: []string{"plain", "fancy"}},
 			{Name: "size", Doc: "Does nothing.", Kind: kernels.Size, Default: "1KB", Values: []string{"1KB", "10KB"}},
 			{Name: "clients", Doc: "Lanes.", Kind: kernels.Int, Default: "1", Min: 1, Max: 8},
+			{Name: "server", Doc: "Who answers.", Kind: kernels.Service, Default: kernels.Embedded, Schemes: []string{"tcp"}},
 		},
 	}
 	switch e.flaw {
+	case "service by default":
+		info.Params[3].Default = "mine"
+	case "service of no scheme":
+		info.Params[3].Schemes = nil
 	case "bad default":
 		info.Params[0].Default = "absent"
 	case "uncounted flops":
@@ -157,12 +162,22 @@ func TestRun(t *testing.T) {
 	kerneltest.Run(t, echo{}, kerneltest.Also(kernels.Params{"mode": "fancy", "size": "10KB"}))
 }
 
+// TestNobodyServes: a kernel that may be asked for its own server has one.
+func TestNobodyServes(t *testing.T) {
+	faults := kerneltest.Faults(struct{ kernels.Kernel }{echo{}}, kerneltest.Skip(func(kernels.Params) bool { return true }))
+	if len(faults) == 0 || !strings.Contains(faults[0].Error(), "has no Serve") {
+		t.Errorf("the faults are %v", faults)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	rows := []struct {
 		flaw string
 		want string // what the first fault says
 	}{
 		{"bad default", "the default \"absent\" is not among the values"},
+		{"service by default", "a service has the default \"embedded\""},
+		{"service of no scheme", "names no scheme"},
 		{"uncounted flops", "the trial is not a Counter"},
 		{"ready twice", "called ready more than once"},
 		{"disorderly end", "did not end in order"},

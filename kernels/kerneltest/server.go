@@ -9,6 +9,21 @@ import (
 	"benchd/kernels"
 )
 
+// counterpart checks that a kernel that promises a server has one: the default of a service
+// is the kernel's own.
+func (s *suite) counterpart() error {
+	_, serves := s.kernel.(kernels.Server)
+	if s.info.Attends && !serves {
+		return errors.New("its server attends to services, and it has no Serve")
+	}
+	for _, p := range s.info.Params {
+		if p.Kind == kernels.Service && !serves {
+			return fmt.Errorf("the parameter %q may be %q, and the kernel has no Serve", p.Name, kernels.Embedded)
+		}
+	}
+	return nil
+}
+
 // served runs use with the kernel's counterpart up, if it has one, and ends it afterwards.
 // The counterpart runs in this process, which the harness never does; a conformance test
 // may, since it measures nothing.

@@ -250,6 +250,8 @@ func (r *resolver) value(at string, info kernels.Info, p kernels.Param, v string
 		if len(p.Values) == 0 && (err != nil || n < low || n > high) {
 			r.refuse(at, "out_of_range", nil, "%s must be a size from %s to %s, not %q", p.Name, kernels.FormatSize(low), kernels.FormatSize(high), clip(v))
 		}
+	case kernels.Service:
+		r.service(at, p, v)
 	case kernels.Word, kernels.Bool: // they have lists of values, looked at below
 	}
 	allowed := p.Values

@@ -28,11 +28,12 @@ type KernelInfo struct {
 // A ParamInfo describes one parameter of a kernel.
 type ParamInfo struct {
 	Name    string   `json:"name" example:"size"`
-	Doc     string   `json:"doc"` // one sentence
-	Kind    string   `json:"kind" enums:"word,int,size,bool"`
+	Doc     string   `json:"doc"`                                     // one sentence
+	Kind    string   `json:"kind" enums:"word,int,size,bool,service"` // service: the name of a service of the host, or "embedded"
 	Default string   `json:"default" example:"1KB"`
-	Values  []string `json:"values,omitempty"` // all the allowed values, where they can be listed
-	Min     *int64   `json:"min,omitempty"`    // bounds of an int, or of a size in bytes; the host's limits may be lower
+	Values  []string `json:"values,omitempty"`  // all the allowed values, where they can be listed
+	Schemes []string `json:"schemes,omitempty"` // of a service: those of the addresses that the kernel can use
+	Min     *int64   `json:"min,omitempty"`     // bounds of an int, or of a size in bytes; the host's limits may be lower
 	Max     *int64   `json:"max,omitempty"`
 }
 
@@ -53,7 +54,7 @@ func describeKernel(family string, i kernels.Info) KernelInfo {
 		Lanes: i.Lanes, Composite: i.Composite, Params: make([]ParamInfo, len(i.Params)),
 	}
 	for n, p := range i.Params {
-		out.Params[n] = ParamInfo{Name: p.Name, Doc: p.Doc, Kind: string(p.Kind), Default: p.Default, Values: p.Values}
+		out.Params[n] = ParamInfo{Name: p.Name, Doc: p.Doc, Kind: string(p.Kind), Default: p.Default, Values: p.Values, Schemes: p.Schemes}
 		if bounded := p.Kind == kernels.Int || p.Kind == kernels.Size; bounded && len(p.Values) == 0 {
 			out.Params[n].Min, out.Params[n].Max = &p.Min, &p.Max
 		}

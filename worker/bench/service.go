@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchd/kernels"
+)
+
+// Every is a value of a parameter of kind service that stands, in requests only, for the
+// kernel's own server and every service of a fitting scheme that the hosts have.
+const Every = "every"
+
+// maxServiceName bounds the name of a service, in bytes.
+const maxServiceName = 63
+
+// CheckService tells what is wrong with the name of a service. It is a word that can be no
+// address, no path and no command, so that a request can bring none of them.
+func CheckService(name string) error {
+	const rule = "a service's name is lower-case letters, digits, \".\", \"-\" and \"_\", begins with a letter and has at most 63 of them"
+	if !isServiceName(name) {
+		return fmt.Errorf("%s; %q is not", rule, clip(name))
+	}
+	if name == kernels.Embedded || name == Every {
+		return fmt.Errorf("%q is no name for a service: it means something else in requests", name)
+	}
+	return nil
+}
+
+func isServiceName(name string) bool {
+	if name == "" || len(name) > maxServiceName || name[0] < 'a' || name[0] > 'z' {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
+	})
+}
+
+// A Need is a named service that a case needs, and the schemes of addresses that its kernel
+// can use.
+type Need struct {
+	Service string
+	Schemes []string
+}
+
+// Met tells whether a host has the service, given the schemes of its services by name.
+func (n Need) Met(services map[string]string) bool {
+	scheme, there := services[n.Service]
+	return there && slices.Contains(n.Schemes, scheme)
+}
+
+// Unmet says why a host that does not meet the need cannot measure: "has no service "axis"".
+func (n Need) Unmet(services map[string]string) string {
+	if scheme, there := services[n.Service]; there {
+		return fmt.Sprintf("has the service %q at an address of the scheme %s, and %s is needed", n.Service, scheme, orList(n.Schemes))
+	}
+	return fmt.Sprintf("has no service %q", n.Service)
+}
+
+// Needs lists the named services that a case needs.
+func (c *Catalog) Needs(cs Case) []Need {
+	var needs []Need
+	for _, p := range c.infos[cs.Kernel].Params {
+		if v := cs.Params[p.Name]; p.Kind == kernels.Service && v != kernels.Embedded && v != "" {
+			needs = append(needs, Need{Service: v, Schemes: p.Schemes})
+		}
+	}
+	return needs
+}
+
+// service checks one value of a parameter of kind service.
+func (r *resolver) service(at string, p kernels.Param, v string) {
+	switch {
+	case v == kernels.Embedded:
+	case v == Every:
+		r.refuse(at, "bad_service", nil, "%s: %q is for requests only and names no service", p.Name, Every)
+	case !isServiceName(v):
+		r.refuse(at, "bad_service", nil, "%s must be %q, %q, or the name of a service in the worker's own configuration, which is lower-case letters, digits, \".\", \"-\" and \"_\", at most %d of them, and begins with a letter; not %q",
+			p.Name, kernels.Embedded, Every, maxServiceName, clip(v))
+	}
+}
