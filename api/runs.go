@@ -147,7 +147,7 @@ func (s *Server) merge(ctx context.Context, run *bench.Run) {
 	if len(running) > 0 {
 		s.addPhases(ctx, run, running)
 	}
-	run.Progress = bench.ComputeProgress(run.Spec.Plan, run.Trials)
+	run.Progress = bench.ComputeProgress(run.Spec, run.Trials)
 }
 
 func (s *Server) addPhases(ctx context.Context, run *bench.Run, running []string) {

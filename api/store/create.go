@@ -86,7 +86,7 @@ func fresh(run bench.Run) bench.Run {
 			run.Hosts = append(run.Hosts, t.Host)
 		}
 	}
-	run.Progress = bench.ComputeProgress(run.Spec.Plan, run.Trials)
+	run.Progress = bench.ComputeProgress(run.Spec, run.Trials)
 	return run
 }
 

@@ -228,22 +228,21 @@ func (s *Store) orders(ctx context.Context, op, query string, args ...any) ([]be
 
 // addPlans fills in the plan of each order, reading each run's spec once.
 func (t *tx) addPlans(orders []bench.Order, seqs []int64) error {
-	plans := make(map[int64]bench.Plan)
+	specs := make(map[int64]bench.Spec)
 	for i, seq := range seqs {
-		plan, known := plans[seq]
+		spec, known := specs[seq]
 		if !known {
 			var text []byte
 			if err := t.row("SELECT spec FROM runs WHERE seq = ?", seq).Scan(&text); err != nil {
 				return err
 			}
-			spec, err := parseSpec(text)
-			if err != nil {
+			var err error
+			if spec, err = parseSpec(text); err != nil {
 				return fmt.Errorf("read spec of run %s: %w", orders[i].Run, err)
 			}
-			plan = spec.Plan
-			plans[seq] = plan
+			specs[seq] = spec
 		}
-		orders[i].Plan = plan
+		orders[i].Plan = spec.PlanOf(orders[i].Case)
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (t *tx) wholeRun(id string) (bench.Run, error) {
 		run.Trials = append(run.Trials, tr)
 		return err
 	})
-	run.Progress = bench.ComputeProgress(run.Spec.Plan, run.Trials)
+	run.Progress = bench.ComputeProgress(run.Spec, run.Trials)
 	return run, err
 }
 

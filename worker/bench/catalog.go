@@ -83,8 +83,20 @@ func (c *Catalog) asked() []string {
 //
 // The error is an *Error of kind Invalid that names each bad field.
 func (c *Catalog) Resolve(spec Spec, present Present, limits Limits) (Spec, []Case, error) {
-	r := &resolver{decoder: decoder{present: present}, catalog: c, limits: limits, seen: make(map[string]bool)}
-	suite := r.suite(spec.Suite)
+	return c.resolve(&resolver{decoder: decoder{present: present}, catalog: c, limits: limits}, spec)
+}
+
+// ResolveOn does the same for a request that may ask for every service. Each element of hosts
+// has the services of one host of which one is to measure the run, the scheme by the name; see
+// Every.
+func (c *Catalog) ResolveOn(spec Spec, present Present, limits Limits, hosts []map[string]string) (Spec, []Case, error) {
+	return c.resolve(&resolver{decoder: decoder{present: present}, catalog: c, limits: limits, hosts: hosts, posted: true}, spec)
+}
+
+func (c *Catalog) resolve(r *resolver, spec Spec) (Spec, []Case, error) {
+	r.seen = make(map[string]bool)
+	suite, limits, present := r.suite(spec.Suite), r.limits, r.present
+	r.choose(spec, suite)
 	spec.Plan = r.plan(spec.Plan, suite)
 	if !present["/timeout"] {
 		spec.Timeout = DefaultTimeout
@@ -105,6 +117,7 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits) (Spec, []Ca
 	for i, cs := range spec.Cases {
 		spec.Cases[i] = r.expand(node{ptr: fmt.Sprintf("/cases/%d", i)}, cs)
 	}
+	spec.Cases = r.writeOut(spec.Cases)
 	if !present["/repeat"] {
 		spec.Repeat = 1
 	}
@@ -146,11 +159,11 @@ func (r *resolver) suite(name string) *Suite {
 	if name == "" {
 		return nil
 	}
+	if s := suiteNamed(name); s != nil {
+		return s
+	}
 	var names []string
 	for _, s := range Suites() {
-		if s.Name == name {
-			return &s
-		}
 		names = append(names, s.Name)
 	}
 	r.refuse("/suite", "unknown_suite", names, "there is no suite %q; there are %s", clip(name), strings.Join(names, ", "))
@@ -174,7 +187,10 @@ func (r *resolver) expand(at node, cs CaseSpec) CaseSpec {
 		r.refuse(at.ptr+"/kernel", "unknown_kernel", r.catalog.asked(), "there is no kernel %q; there are %s", clip(cs.Kernel), strings.Join(r.catalog.asked(), ", "))
 		return cs
 	}
-	filled := CaseSpec{Kernel: cs.Kernel, Params: make(Matrix)}
+	if cs.Operations != nil {
+		between(r, at.ptr+"/operations", *cs.Operations, 0, maxOperations)
+	}
+	filled := CaseSpec{Kernel: cs.Kernel, Params: make(Matrix), Operations: cs.Operations}
 	for name, values := range cs.Params {
 		filled.Params[name] = r.values(at.ptr+"/params/"+escape(name), infos, name, values)
 	}

@@ -288,6 +288,11 @@ func (d *decoder) caseSpec(n node) CaseSpec {
 	d.object(n, map[string]func(node){
 		"kernel": func(e node) { c.Kernel = d.text(e) },
 		"params": func(e node) { c.Params = d.matrix(e) },
+		"operations": func(e node) {
+			if e.value != nil {
+				c.Operations = new(d.integer(e))
+			}
+		},
 	})
 	if object, ok := n.value.(map[string]any); ok && object["kernel"] == nil {
 		d.fail(n, "no_kernel", "names no kernel; \"kernel\" is needed in each case")

@@ -25,7 +25,7 @@ type Progress struct {
 	Done    int       `json:"done"`                                                             // trials in a final state
 	Total   int       `json:"total"`                                                            // trials
 	Percent float64   `json:"percent" example:"41.5"`                                           // of the estimated time, 0 to 100
-	ETA     *Duration `json:"eta" swaggertype:"string" example:"1m12s" extensions:"x-nullable"` // estimated time left; null while queued and at the end
+	ETA     *Duration `json:"eta" swaggertype:"string" example:"1m12s" extensions:"x-nullable"` // estimated time left; null while queued, at the end, and with slices of operations or a ramp to come
 }
 
 // A Trial is one case on one host within a run, as the run shows it. The measured figures
@@ -65,14 +65,18 @@ type Phase struct {
 }
 
 // ComputeProgress works out a run's progress from its trials. Hosts measure side by side,
-// trials on one host one after another, so the time left is that of the busiest host.
-func ComputeProgress(plan Plan, trials []Trial) Progress {
+// trials on one host one after another, so the time left is that of the busiest host. It is
+// not known while a trial is left whose time its plan does not tell.
+func ComputeProgress(spec Spec, trials []Trial) Progress {
 	p := Progress{Total: len(trials)}
 	left := make(map[string]time.Duration)
-	one := plan.TrialTime()
-	started := false
+	planOf := spec.plans()
+	started, timed := false, true
 	var done float64
 	for _, t := range trials {
+		plan := planOf(t.Case())
+		one := plan.TrialTime()
+		timed = timed && (plan.Timed() || t.State.Final())
 		switch {
 		case t.State.Final():
 			p.Done++
@@ -91,7 +95,7 @@ func ComputeProgress(plan Plan, trials []Trial) Progress {
 	if p.Total > 0 {
 		p.Percent = float64(int(1000*done/float64(p.Total))) / 10
 	}
-	if started && p.Done < p.Total {
+	if started && timed && p.Done < p.Total {
 		var eta time.Duration
 		for _, d := range left {
 			eta = max(eta, d)

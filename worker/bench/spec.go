@@ -22,8 +22,9 @@ type Spec struct {
 // A CaseSpec asks for a kernel, or for all kernels of a family, with parameters. A list as
 // a parameter's value makes a matrix: one trial for each combination.
 type CaseSpec struct {
-	Kernel string `json:"kernel" example:"soap.echo"`            // a kernel, or a family for all of its kernels
-	Params Matrix `json:"params,omitempty" swaggertype:"object"` // by name: a value, or a list of values
+	Kernel     string `json:"kernel" example:"soap.echo"`                                                  // a kernel, or a family for all of its kernels
+	Params     Matrix `json:"params,omitempty" swaggertype:"object"`                                       // by name: a value, or a list of values
+	Operations *int   `json:"operations,omitempty" minimum:"0" maximum:"10000000" extensions:"x-nullable"` // the plan's operations, for these cases only; null to leave them to the plan
 }
 
 // Matrix holds the asked values of each parameter in canonical text.

@@ -184,7 +184,7 @@ func TestRefused(t *testing.T) {
 		{"not an object", `[]`, "wrong_type", "", "must be an object, not a list"},
 		{"empty", `{}`, "nothing_asked", "", "give \"suite\" or \"cases\""},
 		{"unknown field", `{"cases":[{"kernel":"math"}],"plam":{}}`, "unknown_field", "/plam", "cases, hosts, labels, plan, repeat, suite, timeout"},
-		{"unknown field deep down", `{"cases":[{"kernel":"math","param":{}}]}`, "unknown_field", "/cases/0/param", "kernel, params"},
+		{"unknown field deep down", `{"cases":[{"kernel":"math","param":{}}]}`, "unknown_field", "/cases/0/param", "kernel, operations, params"},
 		{"unknown kernel", `{"cases":[{"kernel":"math.sub"}]}`, "unknown_kernel", "/cases/0/kernel", "math.add, math.mul, net.echo, math, net"},
 		{"unknown suite", `{"suite":"quik"}`, "unknown_suite", "/suite", "quick, full"},
 		{"unknown parameter", `{"cases":[{"kernel":"net.echo","params":{"clints":1}}]}`, "unknown_param", "/cases/0/params/clints", "bytes, keepalive, clients"},
@@ -370,14 +370,14 @@ func TestProgress(t *testing.T) {
 		{Host: "a", State: bench.Queued},
 		{Host: "b", State: bench.Queued},
 	}
-	p := bench.ComputeProgress(plan, trials)
+	p := bench.ComputeProgress(bench.Spec{Plan: plan}, trials)
 	if p.Done != 1 || p.Total != 4 || p.Percent != 37.5 {
 		t.Errorf("%+v, want 1 of 4 and 37.5 %%", p)
 	}
 	if want := bench.Duration((one + one/2).Round(time.Second)); p.ETA == nil || *p.ETA != want {
 		t.Errorf("ETA %v, want %s, of the busier host", p.ETA, want)
 	}
-	if p := bench.ComputeProgress(plan, trials[2:]); p.ETA != nil {
+	if p := bench.ComputeProgress(bench.Spec{Plan: plan}, trials[2:]); p.ETA != nil {
 		t.Errorf("nothing began, yet the ETA is %s", p.ETA)
 	}
 }

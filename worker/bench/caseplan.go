@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+
+	"benchd/kernels"
+)
+
+// PlanOf is the plan by which a case of a resolved request is measured: the request's, with
+// the number of operations that the case's entry asks for itself. Of several entries that
+// make the case the first one counts, as it does for the order of the cases. A request that
+// names a suite and another number of operations than the suite's plan has it in all cases of
+// the suite: whoever shortens a suite shortens the whole of it.
+func (s Spec) PlanOf(c Case) Plan { return s.plans()(c) }
+
+// plans gives PlanOf for many cases, looking the suite up once.
+func (s Spec) plans() func(Case) Plan {
+	var entries []CaseSpec
+	if suite := suiteNamed(s.Suite); suite != nil {
+		for _, cs := range suite.Cases {
+			if s.Plan.Operations != suite.Plan.Operations {
+				cs.Operations = nil
+			}
+			entries = append(entries, cs)
+		}
+	}
+	entries = append(entries, s.Cases...)
+	return func(c Case) Plan {
+		plan := s.Plan
+		i := slices.IndexFunc(entries, func(cs CaseSpec) bool { return cs.makes(c) })
+		if i >= 0 && entries[i].Operations != nil {
+			plan.Operations = *entries[i].Operations
+		}
+		return plan
+	}
+}
+
+// suiteNamed gives the suite of a name, or nil.
+func suiteNamed(name string) *Suite {
+	if name == "" {
+		return nil
+	}
+	for _, s := range Suites() {
+		if s.Name == name {
+			return &s
+		}
+	}
+	return nil
+}
+
+// makes tells whether a case is one of an entry's. A parameter that the entry leaves out says
+// nothing; entries of a resolved request with operations leave none out.
+func (cs CaseSpec) makes(c Case) bool {
+	if cs.Kernel != c.Kernel && !strings.HasPrefix(c.Kernel, cs.Kernel+".") {
+		return false
+	}
+	for name, values := range cs.Params {
+		if !slices.Contains(values, c.Params[name]) && !slices.Contains(values, Every) {
+			return false
+		}
+	}
+	return true
+}
+
+// writeOut puts an entry for each kernel of a family in the place of the family's, where an
+// entry has operations of its own: then it can be told which entry a case is of.
+func (r *resolver) writeOut(entries []CaseSpec) []CaseSpec {
+	own := func(cs CaseSpec) bool { return cs.Operations != nil }
+	if len(r.errs) > 0 || !slices.ContainsFunc(entries, own) {
+		return entries
+	}
+	var out []CaseSpec
+	for _, cs := range entries {
+		for _, info := range r.catalog.members(cs.Kernel) {
+			out = append(out, cs.of(info))
+		}
+	}
+	return out
+}
+
+// of is the entry for one kernel of its family, with the defaults filled in.
+func (cs CaseSpec) of(info kernels.Info) CaseSpec {
+	params := make(Matrix, len(info.Params))
+	for _, p := range info.Params {
+		params[p.Name] = cs.Params[p.Name]
+		if len(params[p.Name]) == 0 {
+			params[p.Name] = []string{p.Default}
+		}
+	}
+	return CaseSpec{Kernel: info.Name, Params: params, Operations: cs.Operations}
+}
