@@ -82,12 +82,6 @@ func (w *WarmupTime) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Bounds of a plan's operations and ramp.
-const (
-	maxOperations = 10_000_000
-	maxRamp       = 10_000
-)
-
 // MinAutoSlices is the least number of slices in which a change can be told from noise.
 const MinAutoSlices = 30
 
@@ -130,7 +124,8 @@ const forkOverhead = 300 * time.Millisecond
 // OneFork estimates what a fork takes, its start included.
 func (p Plan) OneFork() time.Duration { return p.ForkTime() + forkOverhead }
 
-// TrialTime estimates what a whole trial takes with the least number of forks.
+// TrialTime estimates what a whole trial takes with the least number of forks, if its plan is
+// Timed.
 func (p Plan) TrialTime() time.Duration { return time.Duration(p.Forks) * p.OneFork() }
 
 func (d *decoder) plan(n node) Plan {
@@ -189,6 +184,9 @@ func (r *resolver) plan(p Plan, suite *Suite) Plan {
 		base = suite.Plan
 	}
 	base.Limit = min(base.Limit, r.limits.TrialTime)
+	if p.Ramp > 0 || base.Ramp > 0 && !r.present["/plan/ramp"] {
+		base = rampPlan(base)
+	}
 	keep := func(field string, fill func()) {
 		if !r.present["/plan/"+field] {
 			fill()
@@ -228,10 +226,7 @@ func (r *resolver) checkPlan(p Plan) {
 	oneOf(r, "/plan/interval", p.Interval, Bootstrap, PooledT)
 	oneOf(r, "/plan/order", p.Order, Sequential, Interleaved)
 	between(r, "/plan/limit", p.Limit, Duration(time.Second), r.limits.TrialTime)
-	if len(r.errs) == 0 && p.TrialTime() > p.Limit.Std() {
-		r.fail(node{ptr: "/plan/limit"}, "plan_over_limit", "%d forks of %s warm-up and %d slices of %s take about %s, over the limit of %s; ask for less or raise the limit (at most %s)",
-			p.Forks, p.Warmup, p.MeasuredSlices(), p.Slice, Duration(p.TrialTime().Round(time.Second)), p.Limit, r.limits.TrialTime)
-	}
+	r.checkRamp(p)
 }
 
 func between[T int | Duration | float64](r *resolver, ptr string, v, low, high T) {
