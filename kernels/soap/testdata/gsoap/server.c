@@ -1,0 +1,77 @@
+/* An echo and an attachment service made by gSOAP, for the tests of the kernels soap.echo and
+   soap.attachment: at any path but one. At /fault every call is answered with a fault.
+
+     server          listens on a random port of the loopback and prints its address
+     server PORT     listens on that one
+
+   It serves each connection in a thread of its own, since lanes keep theirs. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "peer.h"
+
+#include "EchoBinding.nsmap"
+
+/* refuse answers calls at /fault: with a subcode and a detail, so that a client has all parts
+   of a fault to read. */
+static int refuse(struct soap *soap) {
+  if (strcmp(soap->path, "/fault")) return SOAP_OK;
+  return soap_sender_fault_subcode(soap, "ns1:Refused", "this path refuses every call",
+                                   "<e:reason xmlns:e=\"urn:benchd:echo\">by its name &amp; nature</e:reason>");
+}
+
+/* Every operation of the description sends back what it was sent, and there is each by SOAP
+   1.1 and, with an underscore, by SOAP 1.2. The build lists them in operations.h. */
+#define OPERATION(name)                                                                                             \
+  int __ns1__##name(struct soap *soap, struct _ns1__##name *request, struct _ns1__##name##Response *answer) {       \
+    answer->return_ = request->in;                                                                                  \
+    return refuse(soap);                                                                                            \
+  }                                                                                                                 \
+  int __ns1__##name##_(struct soap *soap, struct _ns1__##name *request, struct _ns1__##name##Response *answer) {    \
+    return __ns1__##name(soap, request, answer);                                                                    \
+  }
+#include "operations.h"
+#undef OPERATION
+
+int a__store(struct soap *soap, struct a__Content content, struct a__storeResponse *answer) {
+  answer->a__length = content.xop__Include.__size;
+  answer->a__checksum = checksum(content.xop__Include.__ptr, content.xop__Include.__size);
+  return refuse(soap);
+}
+
+static void *serve(void *connection) {
+  struct soap *soap = connection;
+  pthread_detach(pthread_self());
+  soap_serve(soap);
+  soap_destroy(soap);
+  soap_end(soap);
+  soap_free(soap);
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  struct soap *soap = soap_new1(PEER_MODE | SOAP_IO_KEEPALIVE | (getenv("TREE") ? SOAP_XML_TREE : 0));
+  struct sockaddr_in address;
+  socklen_t length = sizeof address;
+  signal(SIGPIPE, SIG_IGN);
+  soap->bind_flags = SO_REUSEADDR;
+  soap->max_keep_alive = 1 << 30;
+  soap->recv_timeout = soap->send_timeout = PEER_PATIENCE;
+  if (!soap_valid_socket(soap_bind(soap, "127.0.0.1", argc > 1 ? atoi(argv[1]) : 0, 128)) ||
+      getsockname(soap->master, (struct sockaddr *)&address, &length)) {
+    soap_print_fault(soap, stderr);
+    return 1;
+  }
+  printf("http://127.0.0.1:%d/echo\n", ntohs(address.sin_port));
+  fflush(stdout);
+  for (;;) {
+    struct soap *connection;
+    pthread_t thread;
+    if (!soap_valid_socket(soap_accept(soap))) continue;
+    if (!(connection = soap_copy(soap)) || pthread_create(&thread, NULL, serve, connection)) {
+      fprintf(stderr, "no memory or no thread for a connection\n");
+      return 1;
+    }
+  }
+}
