@@ -19,10 +19,12 @@ const maxRow = 1000
 
 // A lane is one client working in its own loop.
 type lane struct {
+	number  int // counted from 1
 	trial   kernels.Trial
 	times   *times        // nil where operations are timed in batches
 	pace    *schedule     // nil where operations follow one another as fast as they go
 	ops     int64         // of the slice
+	tried   int           // of the slice, with those that failed
 	elapsed time.Duration // of the slice
 
 	row      int // failures since the last success
@@ -30,14 +32,40 @@ type lane struct {
 	fatal    error
 }
 
+// A span is the length of a slice: a time, or a number of operations of each lane.
+type span struct {
+	time       time.Duration
+	operations int // 0 where the time counts
+}
+
+// over tells whether a lane's slice is. A slice of operations may be long whatever the kernel
+// does with its context, so that the lane looks after that itself.
+func (s span) over(ctx context.Context, l *lane) bool {
+	if s.operations > 0 {
+		return l.tried >= s.operations || ctx.Err() != nil
+	}
+	return l.elapsed >= s.time
+}
+
+// next is the size of a lane's next batch: the last one of a number of operations holds what is
+// left of them.
+func (s span) next(l *lane, batch int) int {
+	if s.operations > 0 {
+		return min(batch, s.operations-l.tried)
+	}
+	return batch
+}
+
 // run works for one slice. The end of one operation is the start of the next, so that the
 // latencies of a slice add up to its elapsed time and hide nothing.
-func (l *lane) run(ctx context.Context, length time.Duration, batch int) {
-	l.ops, l.elapsed = 0, 0
+func (l *lane) run(ctx context.Context, length span, batch int) {
+	l.ops, l.tried, l.elapsed = 0, 0, 0
 	start := time.Now()
 	last := time.Duration(0)
-	for l.elapsed < length && l.fatal == nil {
-		err := l.trial.Do(ctx, batch)
+	for !length.over(ctx, l) && l.fatal == nil {
+		n := length.next(l, batch)
+		err := l.trial.Do(ctx, n)
+		l.tried += n
 		l.elapsed = time.Since(start)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -45,12 +73,13 @@ func (l *lane) run(ctx context.Context, length time.Duration, batch int) {
 			}
 			l.fail(err)
 		} else {
-			l.ops += int64(batch)
+			l.ops += int64(n)
 			l.row = 0
 			l.times.add(l.elapsed-last, l.elapsed-last)
 		}
 		last = l.elapsed
 	}
+	l.elapsed = max(l.elapsed, 1) // a clock of large steps may not see a few operations pass
 }
 
 // fail counts an operation that failed.

@@ -14,6 +14,18 @@
 // The sample of the slice is the sum of the lanes' own rates, opsᵢ / elapsedᵢ, so that the
 // operation which crosses the end of the slice is neither cut nor counted twice.
 //
+// A slice of a plan with operations ends for each lane after that number of them, and a failed
+// one counts as done, so that the slice ends.
+//
+// # Ramps
+//
+// With a ramp the lanes begin a few at a time. Those of a step are opened, and do their first
+// operation, before its first slice and outside of measured time:
+//
+//	lane 1  | slice | slice |    | slice | slice |
+//	lane 2                  |open| slice | slice |
+//	            step 1                step 2
+//
 // # What counts
 //
 // With a fixed warm-up the slices after it count. With warm-up "auto" the slices after the
@@ -62,6 +74,17 @@ type Record struct {
 	Work   kernels.Work
 	Times  *Times // nil where operations are timed in batches
 	Warmup *Times // of the operations that do not count; nil when there were none, or as above
+	Steps  []Step // of a ramp, in the order in which they were measured; none without one
+}
+
+// A Step is what a fork measured at one number of lanes, beside the samples and slices that its
+// Fork has.
+type Step struct {
+	Lanes    int           `json:"lanes"`
+	Elapsed  time.Duration `json:"elapsed_ns"` // of its slices, each as long as its slowest lane
+	CPU      bench.CPU     `json:"cpu"`
+	Failures int64         `json:"failures"`
+	Times    *Times        `json:"times,omitempty"` // nil where operations are timed in batches
 }
 
 // ErrCheck wraps the reason of a kernel whose answer is wrong.
@@ -74,70 +97,92 @@ var ErrNothing = errors.New("no operation succeeded")
 // was wrong (ErrCheck), no operation succeeded (ErrNothing), or ctx ended.
 func (f Fork) Run(ctx context.Context) (rec Record, err error) {
 	s := &session{Fork: f, info: f.Kernel.Info()}
+	s.most = bench.LanesOf(s.info, f.Params)
 	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.open(ctx); err != nil {
-		return Record{}, err
-	}
-	if err := s.check(); err != nil {
+	if err := s.grow(ctx, f.Plan.LanesAt(1, s.most)); err != nil {
 		return Record{}, err
 	}
 	if err := s.calibrate(ctx); err != nil {
 		return Record{}, err
 	}
-	warm, err := s.phase(ctx, "warmup", f.Plan.WarmupSlices())
+	warm, err := s.phase(ctx, phase{name: "warmup", slices: f.Plan.WarmupSlices(), of: f.Plan.WarmupSlices(), length: span{time: f.Plan.Slice.Std()}})
 	if err != nil {
 		return Record{}, err
 	}
-	runtime.GC()
-	measured, err := s.phase(ctx, "measure", f.Plan.MeasuredSlices())
+	measured, err := s.measure(ctx)
 	if err != nil {
 		return Record{}, err
 	}
-	if err := s.check(); err != nil {
+	if err := s.check(s.lanes); err != nil {
 		return Record{}, err
 	}
 	return s.record(warm, measured)
+}
+
+// measure measures the slices of each step, which is one without a ramp.
+func (s *session) measure(ctx context.Context) (done []slice, err error) {
+	steps, each := s.Plan.Steps(s.most), s.Plan.MeasuredSlices()
+	length := span{time: s.Plan.Slice.Std(), operations: s.Plan.Operations}
+	for step := range steps {
+		if err := s.grow(ctx, s.Plan.LanesAt(step+1, s.most)); err != nil {
+			return nil, err
+		}
+		runtime.GC()
+		list, err := s.phase(ctx, phase{name: "measure", done: len(done), slices: each, of: steps * each, length: length})
+		if err != nil {
+			return nil, err
+		}
+		done = append(done, list...)
+	}
+	return done, nil
 }
 
 // A session is a fork at work.
 type session struct {
 	Fork
 	info  kernels.Info
+	most  int // lanes, when all have begun
 	lanes []*lane
 	times *times    // of all lanes; nil where operations are timed in batches
 	batch int       // operations per clock reading
 	began time.Time // when the first operation began
 }
 
-// open makes the lanes ready and performs each one's first operation.
-func (s *session) open(ctx context.Context) error {
-	n := 1
-	if s.info.Lanes != "" {
-		n = max(1, s.Params.Int(s.info.Lanes))
+// grow opens lanes until there are n, performs each new one's first operation, and asks whether
+// its answer is right.
+func (s *session) grow(ctx context.Context, n int) error {
+	old := len(s.lanes)
+	for i := old; i < n; i++ {
+		if err := s.open(ctx, i); err != nil {
+			return err
+		}
 	}
-	for i := range n {
-		trial, err := s.Kernel.Open(ctx, s.Params.With(kernels.Lane, strconv.Itoa(i)))
-		if err != nil {
-			return fmt.Errorf("open lane %d of %d: %w", i+1, n, err)
-		}
-		l, err := s.newLane(trial, i, n)
-		s.lanes = append(s.lanes, l)
-		if err != nil {
-			return fmt.Errorf("pace lane %d of %d: %w", i+1, n, err)
-		}
-		if i == 0 {
-			s.began = time.Now().UTC()
-		}
-		if err := trial.Do(ctx, 1); err != nil {
-			return fmt.Errorf("first operation of lane %d of %d: %w", i+1, n, err)
-		}
+	return s.check(s.lanes[old:])
+}
+
+// open makes lane i ready and performs its first operation.
+func (s *session) open(ctx context.Context, i int) error {
+	trial, err := s.Kernel.Open(ctx, s.Params.With(kernels.Lane, strconv.Itoa(i)))
+	if err != nil {
+		return fmt.Errorf("open lane %d of %d: %w", i+1, s.most, err)
+	}
+	l, err := s.newLane(trial, i, s.most)
+	s.lanes = append(s.lanes, l)
+	if err != nil {
+		return fmt.Errorf("pace lane %d of %d: %w", i+1, s.most, err)
+	}
+	if i == 0 {
+		s.began = time.Now().UTC()
+	}
+	if err := trial.Do(ctx, 1); err != nil {
+		return fmt.Errorf("first operation of lane %d of %d: %w", i+1, s.most, err)
 	}
 	return nil
 }
 
 // newLane makes lane i of n.
 func (s *session) newLane(trial kernels.Trial, i, n int) (*lane, error) {
-	l := &lane{trial: trial, failures: bench.Failures{Classes: map[string]int64{}}}
+	l := &lane{number: i + 1, trial: trial, failures: bench.Failures{Classes: map[string]int64{}}}
 	rate := 0
 	if s.info.Rate != "" {
 		rate = s.Params.Int(s.info.Rate)
@@ -176,15 +221,15 @@ func (s *session) close() error {
 	return errors.Join(errs...)
 }
 
-// check asks every lane whether its answer is right.
-func (s *session) check() error {
-	for i, l := range s.lanes {
+// check asks lanes whether their answers are right.
+func (s *session) check(lanes []*lane) error {
+	for _, l := range lanes {
 		c, ok := l.trial.(kernels.Checker)
 		if !ok {
 			continue
 		}
 		if err := c.Check(); err != nil {
-			return fmt.Errorf("%w: lane %d: %w", ErrCheck, i+1, err)
+			return fmt.Errorf("%w: lane %d: %w", ErrCheck, l.number, err)
 		}
 	}
 	return nil
@@ -220,25 +265,33 @@ func (s *session) unit() float64 {
 	return 1
 }
 
-// phase measures n slices, one after another.
-func (s *session) phase(ctx context.Context, name string, n int) ([]slice, error) {
+// A phase is a number of slices of one length.
+type phase struct {
+	name     string
+	done, of int // slices of phases of this name before it, and in all of them
+	slices   int
+	length   span
+}
+
+// phase measures slices, one after another.
+func (s *session) phase(ctx context.Context, p phase) ([]slice, error) {
 	factor := s.unit()
-	done := make([]slice, 0, n)
-	for i := range n {
-		sl, err := s.slice(ctx)
+	done := make([]slice, 0, p.slices)
+	for i := range p.slices {
+		sl, err := s.slice(ctx, p.length)
 		if err != nil {
 			return nil, err
 		}
 		sl.sample *= factor
 		// Where the samples decide which slices count, each slice's latencies are kept apart.
-		if s.Plan.Warmup.Auto() || i == n-1 {
+		if s.Plan.Warmup.Auto() || i == p.slices-1 {
 			if sl.times, err = s.collect(); err != nil {
 				return nil, err
 			}
 		}
 		done = append(done, sl)
 		if s.Progress != nil {
-			s.Progress(name, i+1, n, sl.sample)
+			s.Progress(p.name, p.done+i+1, p.of, sl.sample)
 		}
 	}
 	return done, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,21 +18,24 @@ import (
 // A slice is one measured slice with its sample in operations per second.
 type slice struct {
 	bench.Slice
-	sample  float64
-	elapsed time.Duration // mean over the lanes
-	times   *Times        // nil where operations are timed in batches
+	sample   float64
+	elapsed  time.Duration // mean over the lanes
+	wall     time.Duration // of the slowest lane: what the meters saw
+	failures int64
+	times    *Times // nil where operations are timed in batches
 }
 
 // slice lets all lanes work for one slice and reads the meters before and after.
-func (s *session) slice(ctx context.Context) (slice, error) {
+func (s *session) slice(ctx context.Context, length span) (slice, error) {
 	gc := gcCycles()
+	failed := s.failed()
 	before := s.Meter.Read()
-	s.work(ctx)
+	s.work(ctx, length)
 	after := s.Meter.Read()
 	if err := ctx.Err(); err != nil {
 		return slice{}, fmt.Errorf("measure a slice: %w", context.Cause(ctx))
 	}
-	var sl slice
+	sl := slice{failures: s.failed() - failed}
 	for _, l := range s.lanes {
 		if l.fatal != nil {
 			return slice{}, l.fatal
@@ -39,7 +43,9 @@ func (s *session) slice(ctx context.Context) (slice, error) {
 		sl.Operations += l.ops
 		sl.sample += float64(l.ops) / l.elapsed.Seconds()
 		sl.elapsed += l.elapsed / time.Duration(len(s.lanes))
+		sl.wall = max(sl.wall, l.elapsed)
 	}
+	sl.Lanes = len(s.lanes)
 	sl.Elapsed = int64(sl.elapsed)
 	sl.Client = int64(after.Self - before.Self)
 	sl.Server = difference(after.Server, before.Server)
@@ -61,9 +67,9 @@ func (s *session) collect() (*Times, error) {
 }
 
 // work starts all lanes at once and waits for the last.
-func (s *session) work(ctx context.Context) {
+func (s *session) work(ctx context.Context, length span) {
 	if len(s.lanes) == 1 {
-		s.run(ctx, s.lanes[0])
+		s.run(ctx, s.lanes[0], length)
 		return
 	}
 	var wg sync.WaitGroup
@@ -72,7 +78,7 @@ func (s *session) work(ctx context.Context) {
 		wg.Go(func() {
 			s.place(i)
 			<-start
-			s.run(ctx, l)
+			s.run(ctx, l, length)
 		})
 	}
 	close(start)
@@ -80,12 +86,12 @@ func (s *session) work(ctx context.Context) {
 }
 
 // run lets one lane work for one slice.
-func (s *session) run(ctx context.Context, l *lane) {
+func (s *session) run(ctx context.Context, l *lane, length span) {
 	if l.pace != nil {
-		l.runPaced(ctx, s.Plan.Slice.Std())
+		l.runPaced(ctx, length.time)
 		return
 	}
-	l.run(ctx, s.Plan.Slice.Std(), s.batch)
+	l.run(ctx, length, s.batch)
 }
 
 // place puts the calling goroutine, of lane i, on a CPU of its own where there are several
@@ -114,7 +120,10 @@ func gcCycles() uint64 {
 
 // record puts the fork's parts together.
 func (s *session) record(warm, measured []slice) (Record, error) {
-	series := steady.Classify(samples(measured))
+	var series steady.Series
+	if s.Plan.Ramp == 0 { // samples that change with the lanes tell nothing else
+		series = steady.Classify(samples(measured))
+	}
 	if s.Plan.Warmup.Auto() && series.Class != nil {
 		warm, measured = measured[:series.From], measured[series.From:]
 	}
@@ -135,10 +144,38 @@ func (s *session) record(warm, measured []slice) (Record, error) {
 		}
 		return Record{}, ErrNothing
 	}
-	var err1, err2 error
+	var err1, err2, err3 error
 	rec.Times, err1 = mergeSlices(measured)
 	rec.Warmup, err2 = mergeSlices(warm)
-	return rec, errors.Join(err1, err2)
+	rec.Steps, err3 = s.steps(measured)
+	return rec, errors.Join(err1, err2, err3)
+}
+
+// steps takes the slices of a ramp apart by their number of lanes.
+func (s *session) steps(measured []slice) (out []Step, err error) {
+	if s.Plan.Ramp == 0 {
+		return nil, nil
+	}
+	for list := range slices.Chunk(measured, s.Plan.MeasuredSlices()) {
+		step := Step{Lanes: list[0].Lanes, CPU: s.cpu(list)}
+		for _, sl := range list {
+			step.Elapsed += sl.wall
+			step.Failures += sl.failures
+		}
+		if step.Times, err = mergeSlices(list); err != nil {
+			return nil, err
+		}
+		out = append(out, step)
+	}
+	return out, nil
+}
+
+// failed counts the operations of all lanes that failed so far.
+func (s *session) failed() (n int64) {
+	for _, l := range s.lanes {
+		n += l.failures.Count
+	}
+	return n
 }
 
 func samples(list []slice) []float64 {
@@ -172,7 +209,7 @@ func (s *session) cpu(measured []slice) bench.CPU {
 	var elapsed, client, server, system float64
 	haveServer, haveSystem := true, true
 	for _, sl := range measured {
-		elapsed += sl.elapsed.Seconds()
+		elapsed += sl.wall.Seconds()
 		client += float64(sl.Client) / 1e9
 		if haveServer = haveServer && sl.Server != nil; haveServer {
 			server += float64(*sl.Server) / 1e9
