@@ -134,21 +134,17 @@ func (r *treeReader) body(body *etree.Element, m *Message) error {
 // readOperation reads the element that is named after the operation and its parameter.
 func readOperation(e *etree.Element, m *Message) error {
 	ok := false
-	if m.Shape, m.Answer, ok = operation([]byte(e.Tag)); !ok || uriOf(e) != Namespace {
+	if m.Shape, m.Answer, ok = operationOf(e.Tag); !ok || uriOf(e) != Namespace {
 		return refuse(reasonElement([]byte(e.Tag), "the body"))
 	}
 	list, err := children(e)
 	switch {
 	case err != nil:
 		return err
-	case len(list) != 1 || !m.isParameter([]byte(list[0].Tag)) || uriOf(list[0]) != Namespace:
+	case len(list) != 1 || list[0].Tag != m.parameter().name || uriOf(list[0]) != Namespace:
 		return refuse(reasonNoParameter)
-	case m.Shape == ShapeText:
-		return readString(list[0], &m.Text)
-	case m.Shape == ShapeRecords:
-		return readRecords(list[0], m)
 	}
-	return readBundle(list[0], &m.Bundle)
+	return readValue(list[0], m.content())
 }
 
 // children returns the elements inside one that holds nothing else but white space.

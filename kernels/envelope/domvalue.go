@@ -2,91 +2,54 @@ package envelope
 
 import "github.com/beevik/etree"
 
-// readBundle reads four beans, of which any may be nil or absent, and the array.
-func readBundle(e *etree.Element, b *Bundle) error {
+// readRecord reads the parts of a record, in any order.
+func readRecord(e *etree.Element, rec record) error {
+	l := rec.layout()
+	if l.nillable {
+		if null, err := isNil(e); null || err != nil {
+			rec.reset(true)
+			return err
+		}
+	}
+	rec.reset(false)
 	list, err := children(e)
 	if err != nil {
 		return err
 	}
-	b.clear()
-	var seen field
+	var seen set
 	for _, child := range list {
-		f := bundleField([]byte(child.Tag))
-		if !seen.add(f, fieldItems) || uriOf(child) != Namespace {
-			return refuse(reasonElement([]byte(child.Tag), "a bundle"))
+		i := find(l, child.Tag)
+		if !l.takes(i, &seen) || uriOf(child) != Namespace {
+			return refuse(reasonElement([]byte(child.Tag), l.what))
 		}
-		if bean := b.bean(f); bean != nil {
-			err = readBean(child, bean)
-		} else {
-			b.Items = append(b.Items, String{})
-			err = readString(child, &b.Items[len(b.Items)-1])
-		}
-		if err != nil {
+		if err := readValue(child, rec.part(i)); err != nil {
 			return err
 		}
+	}
+	if seen&l.needed != l.needed {
+		return refuse(reasonMissing(l))
 	}
 	return nil
 }
 
-// readRecords reads a list of beans.
-func readRecords(e *etree.Element, m *Message) error {
-	m.Records = m.Records[:0]
-	list, err := children(e)
-	if err != nil {
-		return err
-	}
-	for _, child := range list {
-		if !is(child, Namespace, recordName) {
-			return refuse(reasonElement([]byte(child.Tag), "a list of records"))
-		}
-		m.Records = append(m.Records, Bean{})
-		if err := readBean(child, &m.Records[len(m.Records)-1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readBean reads one bean.
-func readBean(e *etree.Element, b *Bean) error {
-	if null, err := isNil(e); null || err != nil {
-		*b = Bean{Nil: true}
-		return err
-	}
-	list, err := children(e)
-	if err != nil {
-		return err
-	}
-	b.clear()
-	var seen field
-	for _, child := range list {
-		f := beanField([]byte(child.Tag))
-		if !seen.add(f, 0) || uriOf(child) != Namespace {
-			return refuse(reasonElement([]byte(child.Tag), "a bean"))
-		}
-		if err := readField(child, b, f); err != nil {
-			return err
-		}
-	}
-	if seen&mandatory != mandatory {
-		return refuse(reasonMissing)
-	}
-	return nil
-}
-
-// readField reads one field of a bean.
-func readField(e *etree.Element, b *Bean, f field) error {
-	if text := b.text(f); text != nil {
-		return readString(e, text)
+// readValue reads an element to where its value lies.
+func readValue(e *etree.Element, v any) error {
+	switch v := v.(type) {
+	case *String:
+		return readString(e, v)
+	case *[]String:
+		*v = append(*v, String{})
+		return readString(e, &(*v)[len(*v)-1])
+	case list:
+		return readRecord(e, v.more())
+	case record:
+		return readRecord(e, v)
 	}
 	text, err := content(e)
-	if err != nil {
-		return err
+	if err == nil && !parse(v, []byte(text)) {
+		err = refuse(reasonValue([]byte(e.Tag)))
 	}
-	if !b.parse(f, []byte(text)) {
-		return refuse(reasonValue([]byte(e.Tag)))
-	}
-	return nil
+	return err
 }
 
 // readString reads the text of an element, or that it is nil.

@@ -1,10 +1,6 @@
 package envelope
 
-import (
-	"strconv"
-
-	"github.com/beevik/etree"
-)
+import "github.com/beevik/etree"
 
 // envelopeTree makes the tree of an envelope without its body.
 func envelopeTree(uri string) *etree.Element {
@@ -20,61 +16,60 @@ func envelopeTree(uri string) *etree.Element {
 func messageTree(m *Message, uri string) *etree.Element {
 	root := envelopeTree(uri)
 	op := root.CreateElement("soap:Body").CreateElement("b:" + m.Shape.element(m.Answer))
-	switch m.Shape {
-	case ShapeText:
-		addString(op, m.parameter(), &m.Text)
-	case ShapeRecords:
-		addRecords(op, m.parameter(), m.Records)
-	default:
-		addBundle(op, m.parameter(), &m.Bundle)
-	}
+	addContent(op, m.parameter(), m.content())
 	return root
 }
 
-// addRecords adds a list. An empty text makes one without records two tags.
-func addRecords(parent *etree.Element, local string, list []Bean) {
-	e := parent.CreateElement("b:" + local)
-	if len(list) == 0 {
-		e.CreateText("")
-	}
-	for i := range list {
-		addBean(e, recordName, &list[i])
+// addContent adds the element of a part, or one for each value of its list.
+func addContent(parent *etree.Element, p *part, v any) {
+	switch v := v.(type) {
+	case *String:
+		addString(parent, p, v)
+	case *[]String:
+		for i := range *v {
+			addString(parent, p, &(*v)[i])
+		}
+	case list:
+		for i := range v.size() {
+			addRecord(parent, p, v.at(i))
+		}
+	case record:
+		addRecord(parent, p, v)
+	default:
+		var room [32]byte
+		p.addTo(parent).CreateText(string(appendSimple(room[:0], v)))
 	}
 }
 
-func addBundle(parent *etree.Element, local string, b *Bundle) {
-	e := parent.CreateElement("b:" + local)
-	addBean(e, "a", &b.A)
-	addBean(e, "b", &b.B)
-	addBean(e, "c", &b.C)
-	addBean(e, "d", &b.D)
-	for i := range b.Items {
-		addString(e, "items", &b.Items[i])
-	}
-}
-
-func addBean(parent *etree.Element, local string, b *Bean) {
-	e := parent.CreateElement("b:" + local)
-	if b.Nil {
+// addRecord adds a record. An empty text makes one without parts two tags.
+func addRecord(parent *etree.Element, p *part, rec record) {
+	e := p.addTo(parent)
+	if rec.isNil() {
 		e.CreateAttr("xsi:nil", "true")
 		return
 	}
-	e.CreateElement("b:id").CreateText(strconv.Itoa(int(b.ID)))
-	addString(e, "firstName", &b.FirstName)
-	addString(e, "lastName", &b.LastName)
-	addString(e, "city", &b.City)
-	e.CreateElement("b:balance").CreateText(string(appendDouble(nil, b.Balance)))
-	e.CreateElement("b:active").CreateText(strconv.FormatBool(b.Active))
+	l := rec.layout()
+	for i := range l.parts {
+		addContent(e, &l.parts[i], rec.part(i))
+	}
+	if len(e.Child) == 0 {
+		e.CreateText("")
+	}
 }
 
-func addString(parent *etree.Element, local string, s *String) {
-	e := parent.CreateElement("b:" + local)
+func addString(parent *etree.Element, p *part, s *String) {
+	e := p.addTo(parent)
 	switch {
 	case s.Nil:
 		e.CreateAttr("xsi:nil", "true")
 	case s.Value != "":
 		e.CreateText(s.Value)
 	}
+}
+
+// addTo adds an element with the part's name.
+func (p *part) addTo(parent *etree.Element) *etree.Element {
+	return parent.CreateElement(p.open[1 : len(p.open)-1])
 }
 
 // faultTree makes the tree of a fault's envelope.

@@ -1,10 +1,5 @@
 package envelope
 
-import (
-	"math"
-	"slices"
-)
-
 // A Shape is the kind of content of a message. Its text is the name of the operation.
 type Shape string
 
@@ -16,17 +11,42 @@ const (
 	ShapeText Shape = "echoText"
 	// ShapeRecords is a list of beans, many small elements.
 	ShapeRecords Shape = "echoRecords"
+	// ShapeDocument is a Shipment, a document with elements of many kinds inside one another.
+	ShapeDocument Shape = "echoDocument"
 )
+
+// An operation has the names that go with a shape.
+type operation struct{ request, answer, action string }
+
+// operations are those of the echo service.
+var operations = [...]operation{newOperation(ShapeBeans), newOperation(ShapeText), newOperation(ShapeRecords), newOperation(ShapeDocument)} //nolint:gochecknoglobals // A table that is never changed.
+
+func newOperation(s Shape) operation {
+	return operation{request: string(s), answer: string(s) + answerSuffix, action: Namespace + "#" + string(s)}
+}
+
+// answerSuffix ends the name of an answer's element (WS-I Basic Profile 1.1, section 4.7.19).
+const answerSuffix = "Response"
+
+// operationOf returns the shape that the element in the body stands for.
+func operationOf[T string | []byte](local T) (s Shape, answer, ok bool) {
+	for i := range operations {
+		switch o := &operations[i]; string(local) {
+		case o.request:
+			return Shape(o.request), false, true
+		case o.answer:
+			return Shape(o.request), true, true
+		}
+	}
+	return "", false, false
+}
 
 // Action returns the SOAPAction of a request of this shape, without quotes.
 func (s Shape) Action() string {
-	switch s {
-	case ShapeBeans:
-		return Namespace + "#echoBeans"
-	case ShapeText:
-		return Namespace + "#echoText"
-	case ShapeRecords:
-		return Namespace + "#echoRecords"
+	for i := range operations {
+		if operations[i].request == string(s) {
+			return operations[i].action
+		}
 	}
 	return ""
 }
@@ -39,47 +59,39 @@ func (s Shape) element(answer bool) string {
 	return string(s)
 }
 
-// answerSuffix ends the name of an answer's element (WS-I Basic Profile 1.1, section 4.7.19).
-const answerSuffix = "Response"
-
 // A Message is the content of an envelope.
 type Message struct {
-	Answer  bool   // the answer to a request, not a request
-	Shape   Shape  // says which of the fields below counts
-	Bundle  Bundle // of ShapeBeans
-	Text    String // of ShapeText
-	Records []Bean // of ShapeRecords; as XML an element "record" for each
+	Answer   bool     // the answer to a request, not a request
+	Shape    Shape    // says which of the fields below counts
+	Bundle   Bundle   // of ShapeBeans
+	Text     String   // of ShapeText
+	Records  []Bean   // of ShapeRecords; as XML an element "record" for each
+	Shipment Shipment // of ShapeDocument
 }
 
-// A Bundle is four beans and an array of strings. As XML the array is an element for each of
-// its strings, without one around them, so that an array without strings is no element:
-//
-//	<b:a>…</b:a> <b:b>…</b:b> <b:c>…</b:c> <b:d>…</b:d> <b:items>…</b:items> <b:items>…</b:items> …
-type Bundle struct {
-	A, B, C, D Bean
-	Items      []String
+// content returns where the content that counts lies: a *String or a record.
+func (m *Message) content() any {
+	switch m.Shape {
+	case ShapeText:
+		return &m.Text
+	case ShapeRecords:
+		return (*beans)(&m.Records)
+	case ShapeDocument:
+		return &m.Shipment
+	default:
+		return &m.Bundle
+	}
 }
 
-// A Bean is a record of simple values. As XML it is an element for each field:
-//
-//	id xsd:int, firstName, lastName, city xsd:string, balance xsd:double, active xsd:boolean
-//
-// The numbers and the truth value have to be there; the strings may be absent.
-type Bean struct {
-	Nil       bool // xsi:nil, or absent; the other fields do not count
-	ID        int32
-	FirstName String
-	LastName  String
-	City      String
-	Balance   float64
-	Active    bool
-}
+// The one part of an operation's element, in a request and in an answer.
+var inPart, returnPart = must("in"), must("return") //nolint:gochecknoglobals // Tables that are never changed.
 
-// A String is a text that may be nil, which is not the same as empty. A reader takes an
-// absent element and one with xsi:nil for nil; a writer writes xsi:nil.
-type String struct {
-	Value string
-	Nil   bool
+// parameter returns that of this message.
+func (m *Message) parameter() *part {
+	if m.Answer {
+		return &returnPart
+	}
+	return &inPart
 }
 
 // Equal tells whether both messages have the same content; whether they are a request or
@@ -92,37 +104,9 @@ func (m *Message) Equal(o *Message) bool {
 		return m.Text == o.Text
 	case m.Shape == ShapeRecords:
 		return sameBeans(m.Records, o.Records)
+	case m.Shape == ShapeDocument:
+		return m.Shipment.equal(&o.Shipment)
 	default:
 		return m.Bundle.equal(&o.Bundle)
 	}
-}
-
-// sameBeans compares lists without copying what is in them.
-func sameBeans(a, b []Bean) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !a[i].equal(&b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (b *Bundle) equal(o *Bundle) bool {
-	return b.A.equal(&o.A) && b.B.equal(&o.B) && b.C.equal(&o.C) && b.D.equal(&o.D) && slices.Equal(b.Items, o.Items)
-}
-
-func (b *Bean) equal(o *Bean) bool {
-	if b.Nil || o.Nil {
-		return b.Nil == o.Nil
-	}
-	return b.ID == o.ID && b.Active == o.Active && sameFloat(b.Balance, o.Balance) &&
-		b.FirstName == o.FirstName && b.LastName == o.LastName && b.City == o.City
-}
-
-// sameFloat takes not-a-number for equal to itself, as a value that travels is.
-func sameFloat(a, b float64) bool {
-	return a == b || math.IsNaN(a) && math.IsNaN(b)
 }

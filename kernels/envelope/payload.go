@@ -10,81 +10,8 @@ import (
 // The payloads: what the sizes below mean is the exact length of the request's envelope in
 // SOAP 1.1. That of SOAP 1.2 is two bytes shorter, since its namespace is.
 
-// BeansSize is the length in bytes of the request that Beans makes: 2.2 KB.
-const BeansSize = 2253
-
-// Beans are about this long without an array, and an item of it takes about so much room.
-const (
-	beansRoom = 960
-	itemRoom  = 80
-)
-
-// Beans makes the request of four beans and an array of sixteen strings whose envelope is
-// BeansSize bytes long. The same seed gives the same message.
-func Beans(seed uint64) Message {
-	m, _ := makeBeans(BeansSize, seed) // the longest words there are fit into it
-	return m
-}
-
-// SizedBeans makes the request of four beans and an array of strings, the longer the larger
-// the envelope, which is size bytes long. The same seed gives the same message. A size too
-// small for the beans is an error.
-func SizedBeans(size int, seed uint64) (Message, error) {
-	m, short := makeBeans(size, seed)
-	if short > 0 {
-		return Message{}, tooSmall(size, size+short)
-	}
-	return m, nil
-}
-
-// makeBeans makes the beans, and tells how many bytes too long their envelope is.
-func makeBeans(size int, seed uint64) (m Message, short int) {
-	g := newGenerator(seed)
-	m = Message{Shape: ShapeBeans, Bundle: Bundle{
-		A: g.bean(firstID), B: g.bean(firstID + 1), C: g.bean(firstID + 2), D: g.bean(firstID + 3),
-		Items: make([]String, max(1, (size-beansRoom)/itemRoom)),
-	}}
-	for i := range m.Bundle.Items {
-		m.Bundle.Items[i].Value = g.pick(words())
-	}
-	left := size - len(appendMessage(nil, &m, V11))
-	if left < 0 {
-		return m, -left
-	}
-	g.fill(m.Bundle.Items, left)
-	return m, 0
-}
-
-// firstID is the id of the first bean or record.
-const firstID = 1000
-
 func tooSmall(size, least int) error {
 	return fmt.Errorf("make an envelope of %d bytes: the smallest has %d", size, least)
-}
-
-// Records makes the request with a list of beans, some 24 bytes of content in six small
-// elements each, whose envelope is size bytes long. The same seed gives the same message. A
-// size too small for one record is an error.
-func Records(size int, seed uint64) (Message, error) {
-	g := newGenerator(seed)
-	m := Message{Shape: ShapeRecords}
-	left := size - len(appendMessage(nil, &m, V11))
-	var one []byte
-	for {
-		bean := g.bean(int32(firstID + len(m.Records))) //nolint:gosec // There are far fewer than an int32 holds.
-		one = appendBean(one[:0], recordName, &bean)
-		if len(one) > left {
-			break
-		}
-		left -= len(one)
-		m.Records = append(m.Records, bean)
-	}
-	if len(m.Records) == 0 {
-		return Message{}, tooSmall(size, size-left+len(one))
-	}
-	last := &m.Records[len(m.Records)-1]
-	last.City.Value += g.tail(left)
-	return m, nil
 }
 
 // Text makes the request with one text field whose envelope is size bytes long. The same
@@ -165,17 +92,6 @@ func newGenerator(seed uint64) generator { return generator{rand.NewPCG(seed, 0x
 func (g generator) below(n int) int { return int(g.source.Uint64() % uint64(n)) }
 
 func (g generator) pick(from []string) string { return from[g.below(len(from))] }
-
-func (g generator) bean(id int32) Bean {
-	return Bean{
-		ID:        id,
-		FirstName: String{Value: g.pick(firstNames())},
-		LastName:  String{Value: g.pick(lastNames())},
-		City:      String{Value: g.pick(cities())},
-		Balance:   1000 + float64(g.below(9000)) + 0.5,
-		Active:    g.below(2) == 1,
-	}
-}
 
 // fill makes the strings longer by n bytes in all, as evenly as can be. All that is generated
 // is ASCII without markup, so that a letter more is a byte more of the envelope.

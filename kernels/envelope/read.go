@@ -150,23 +150,17 @@ func (r *reader) body(m *Message) (*Fault, error) {
 func (r *reader) operation(m *Message) error {
 	s := r.scanner
 	ok := false
-	if m.Shape, m.Answer, ok = operation(s.Local()); !ok || s.Space() != EchoSpace {
+	if m.Shape, m.Answer, ok = operationOf(s.Local()); !ok || s.Space() != EchoSpace {
 		return r.wrong(reasonElement(s.Local(), "the body"))
 	}
 	more, err := r.child()
 	switch {
 	case err != nil:
 		return err
-	case !more || s.Space() != EchoSpace || !m.isParameter(s.Local()):
+	case !more || s.Space() != EchoSpace || string(s.Local()) != m.parameter().name:
 		return r.wrong(reasonNoParameter)
-	case m.Shape == ShapeText:
-		err = r.string(&m.Text)
-	case m.Shape == ShapeRecords:
-		m.Records, err = r.records(m.Records[:0])
-	default:
-		err = r.bundle(&m.Bundle)
 	}
-	if err != nil {
+	if err := r.value(m.content()); err != nil {
 		return err
 	}
 	if more, err = r.child(); err == nil && more {

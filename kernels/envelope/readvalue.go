@@ -1,114 +1,65 @@
 package envelope
 
-// bundle reads four beans, of which any may be nil or absent, and the array.
-func (r *reader) bundle(b *Bundle) error {
-	s := r.scanner
-	b.clear()
-	var seen field
-	for {
-		f := fieldItems // most are
-		if !s.follows("items") {
-			more, err := r.child()
-			if err != nil || !more {
-				return err
-			}
-			if f = bundleField(s.Local()); s.Space() != EchoSpace {
-				f = 0
-			}
-		}
-		if !seen.add(f, fieldItems) {
-			return r.wrong(reasonElement(s.Local(), "a bundle"))
-		}
-		if err := r.bundleField(b, f); err != nil {
+// record reads the parts of a record, in any order.
+func (r *reader) record(rec record) error {
+	l := rec.layout()
+	if l.nillable {
+		if null, err := r.null(); null || err != nil {
+			rec.reset(true)
 			return err
 		}
 	}
-}
-
-// bundleField reads one field of a bundle.
-func (r *reader) bundleField(b *Bundle, f field) error {
-	if bean := b.bean(f); bean != nil {
-		return r.bean(bean)
-	}
-	b.Items = append(b.Items, String{})
-	return r.string(&b.Items[len(b.Items)-1])
-}
-
-// records reads a list of beans and appends them to list.
-func (r *reader) records(list []Bean) ([]Bean, error) {
-	s := r.scanner
-	for {
-		if !s.follows(recordName) {
-			more, err := r.child()
-			if err != nil || !more {
-				return list, err
-			}
-			if s.Space() != EchoSpace || string(s.Local()) != recordName {
-				return list, r.wrong(reasonElement(s.Local(), "a list of records"))
-			}
-		}
-		list = append(list, Bean{})
-		if err := r.bean(&list[len(list)-1]); err != nil {
-			return list, err
-		}
-	}
-}
-
-// bean reads one bean.
-func (r *reader) bean(b *Bean) error {
-	if null, err := r.null(); null || err != nil {
-		*b = Bean{Nil: true}
-		return err
-	}
-	b.clear()
-	var seen field
-	for likely := fieldID; ; likely <<= 1 {
-		f, more, err := r.beanTag(likely)
+	rec.reset(false)
+	var seen set
+	for likely := 0; ; {
+		i, more, err := r.part(l, likely)
 		switch {
 		case err != nil:
 			return err
-		case !more && seen&mandatory != mandatory:
-			return r.wrong(reasonMissing)
+		case !more && seen&l.needed != l.needed:
+			return r.wrong(reasonMissing(l))
 		case !more:
 			return nil
-		case !seen.add(f, 0):
-			return r.wrong(reasonElement(r.scanner.Local(), "a bean"))
+		case !l.takes(i, &seen):
+			return r.wrong(reasonElement(r.scanner.Local(), l.what))
 		}
-		if err := r.beanField(b, f); err != nil {
+		if err := r.value(rec.part(i)); err != nil {
 			return err
 		}
-		likely = f
+		likely = l.next(i)
 	}
 }
 
-// beanTag goes to the next field of a bean, 0 if it is none, or to the bean's end.
-func (r *reader) beanTag(likely field) (f field, more bool, err error) {
+// part goes to the next part of a record, -1 if it is none, or to the record's end.
+func (r *reader) part(l *layout, likely int) (i int, more bool, err error) {
 	s := r.scanner
-	if name := likely.name(); name != "" && s.follows(name) {
+	if likely < len(l.parts) && s.follows(l.parts[likely].name) {
 		return likely, true, nil
 	}
-	if more, err = r.child(); err != nil || !more {
-		return 0, more, err
+	if more, err = r.child(); err != nil || !more || s.Space() != EchoSpace {
+		return -1, more, err
 	}
-	if s.Space() == EchoSpace {
-		f = beanField(s.Local())
-	}
-	return f, true, nil
+	return find(l, s.Local()), true, nil
 }
 
-// beanField reads one field of a bean.
-func (r *reader) beanField(b *Bean, f field) error {
-	if text := b.text(f); text != nil {
-		return r.string(text)
+// value reads the current element to where its value lies.
+func (r *reader) value(v any) error {
+	switch v := v.(type) {
+	case *String:
+		return r.string(v)
+	case *[]String:
+		*v = append(*v, String{})
+		return r.string(&(*v)[len(*v)-1])
+	case list:
+		return r.record(v.more())
+	case record:
+		return r.record(v)
 	}
 	content, err := r.scanner.Content()
-	if err != nil {
-		return err
+	if err == nil && !parse(v, content) {
+		err = r.wrong(reasonValue(r.scanner.Local()))
 	}
-	if !b.parse(f, content) {
-		return r.wrong(reasonValue(r.scanner.Local()))
-	}
-	return nil
+	return err
 }
 
 // string reads the text of the current element, or that it is nil.

@@ -1,10 +1,6 @@
 package envelope
 
-import (
-	"math"
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 const (
 	declaration = `<?xml version="1.0" encoding="UTF-8"?>`
@@ -12,9 +8,6 @@ const (
 	open12      = `<soap:Envelope xmlns:soap="` + SOAP12 + `" xmlns:xsi="` + Instance + `" xmlns:b="` + Namespace + `">`
 	closeBody   = `</soap:Body></soap:Envelope>`
 )
-
-// recordName is the name of the element of one record.
-const recordName = "record"
 
 // openEnvelope returns the start tag of an envelope.
 func openEnvelope(v Version) string {
@@ -24,49 +17,13 @@ func openEnvelope(v Version) string {
 	return open11
 }
 
-// parameter returns the name of the one element inside the operation's.
-func (m *Message) parameter() string {
-	if m.Answer {
-		return "return"
-	}
-	return "in"
-}
-
-// appendOpen writes a start tag.
-func appendOpen(dst []byte, local string) []byte {
-	dst = append(dst, "<b:"...)
-	dst = append(dst, local...)
-	return append(dst, '>')
-}
-
-// appendClose writes an end tag.
-func appendClose(dst []byte, local string) []byte {
-	dst = append(dst, "</b:"...)
-	dst = append(dst, local...)
-	return append(dst, '>')
-}
-
-// appendNil writes an element that is nil.
-func appendNil(dst []byte, local string) []byte {
-	dst = append(dst, "<b:"...)
-	dst = append(dst, local...)
-	return append(dst, ` xsi:nil="true"/>`...)
-}
-
 func appendMessage(dst []byte, m *Message, v Version) []byte {
 	dst = append(dst, declaration...)
 	dst = append(dst, openEnvelope(v)...)
 	dst = append(dst, "<soap:Body><b:"...)
 	dst = appendOperation(dst, m)
 	dst = append(dst, '>')
-	switch m.Shape {
-	case ShapeText:
-		dst = appendString(dst, m.parameter(), &m.Text)
-	case ShapeRecords:
-		dst = appendRecords(dst, m.parameter(), m.Records)
-	default:
-		dst = appendBundle(dst, m.parameter(), &m.Bundle)
-	}
+	dst = appendContent(dst, m.parameter(), m.content())
 	dst = append(dst, "</b:"...)
 	dst = appendOperation(dst, m)
 	return append(dst, ">"+closeBody...)
@@ -80,70 +37,56 @@ func appendOperation(dst []byte, m *Message) []byte {
 	return dst
 }
 
-func appendRecords(dst []byte, local string, list []Bean) []byte {
-	dst = appendOpen(dst, local)
-	for i := range list {
-		dst = appendBean(dst, recordName, &list[i])
+// appendContent writes the element of a part, or one for each value of its list.
+func appendContent(dst []byte, p *part, v any) []byte {
+	switch v := v.(type) {
+	case *String:
+		return appendString(dst, p, v)
+	case *[]String:
+		for i := range *v {
+			dst = appendString(dst, p, &(*v)[i])
+		}
+		return dst
+	case list:
+		for i := range v.size() {
+			dst = appendRecord(dst, p, v.at(i))
+		}
+		return dst
+	case record:
+		return appendRecord(dst, p, v)
 	}
-	return appendClose(dst, local)
+	dst = append(dst, p.open...)
+	dst = appendSimple(dst, v)
+	return append(dst, p.close...)
 }
 
-func appendBundle(dst []byte, local string, b *Bundle) []byte {
-	dst = appendOpen(dst, local)
-	dst = appendBean(dst, "a", &b.A)
-	dst = appendBean(dst, "b", &b.B)
-	dst = appendBean(dst, "c", &b.C)
-	dst = appendBean(dst, "d", &b.D)
-	for i := range b.Items {
-		dst = appendString(dst, "items", &b.Items[i])
+func appendRecord(dst []byte, p *part, rec record) []byte {
+	if rec.isNil() {
+		return appendNil(dst, p)
 	}
-	return appendClose(dst, local)
+	dst = append(dst, p.open...)
+	l := rec.layout()
+	for i := range l.parts {
+		dst = appendContent(dst, &l.parts[i], rec.part(i))
+	}
+	return append(dst, p.close...)
 }
 
-func appendBean(dst []byte, local string, b *Bean) []byte {
-	if b.Nil {
-		return appendNil(dst, local)
-	}
-	dst = appendOpen(dst, local)
-	dst = append(dst, "<b:id>"...)
-	dst = strconv.AppendInt(dst, int64(b.ID), 10)
-	dst = append(dst, "</b:id>"...)
-	dst = appendString(dst, "firstName", &b.FirstName)
-	dst = appendString(dst, "lastName", &b.LastName)
-	dst = appendString(dst, "city", &b.City)
-	dst = append(dst, "<b:balance>"...)
-	dst = appendDouble(dst, b.Balance)
-	dst = append(dst, "</b:balance><b:active>"...)
-	dst = strconv.AppendBool(dst, b.Active)
-	dst = append(dst, "</b:active>"...)
-	return appendClose(dst, local)
-}
-
-func appendString(dst []byte, local string, s *String) []byte {
+func appendString(dst []byte, p *part, s *String) []byte {
 	switch {
 	case s.Nil:
-		return appendNil(dst, local)
+		return appendNil(dst, p)
 	case s.Value == "":
-		dst = append(dst, "<b:"...)
-		dst = append(dst, local...)
-		return append(dst, "/>"...)
+		return append(append(dst, p.open[:len(p.open)-1]...), "/>"...)
 	}
-	dst = appendOpen(dst, local)
+	dst = append(dst, p.open...)
 	dst = appendText(dst, s.Value)
-	return appendClose(dst, local)
+	return append(dst, p.close...)
 }
 
-// appendDouble writes an xsd:double (XML Schema Part 2, section 3.2.5).
-func appendDouble(dst []byte, v float64) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(dst, "NaN"...)
-	case math.IsInf(v, 1):
-		return append(dst, "INF"...)
-	case math.IsInf(v, -1):
-		return append(dst, "-INF"...)
-	}
-	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+// appendNil writes an element that is nil.
+func appendNil(dst []byte, p *part) []byte {
+	return append(append(dst, p.open[:len(p.open)-1]...), ` xsi:nil="true"/>`...)
 }
 
 // appendValue writes the value of an attribute. Beside what a text escapes these are the

@@ -1,0 +1,46 @@
+package envelope
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The sentences that both models use for what is wrong with an envelope.
+const (
+	reasonNotEnvelope = "the root element is not a SOAP envelope"
+	reasonNoBody      = "the envelope has no body"
+	reasonNoPayload   = "the body is empty"
+	reasonTwo         = "the body holds more than one element"
+	reasonNoParameter = "the operation does not hold exactly one parameter"
+	reasonNilContent  = "an element that is nil has content"
+	reasonNilValue    = "xsi:nil is neither true nor false"
+	reasonStrayText   = "text where only elements are allowed"
+	reasonNoCode      = "the fault lacks its code or its string"
+	reasonNoValue     = "a code of the fault lacks its value"
+)
+
+func reasonElement(local []byte, where string) string {
+	return fmt.Sprintf("the element %q is not allowed in %s, or not more than once", local, where)
+}
+
+func reasonValue(local []byte) string {
+	return fmt.Sprintf("the value of the element %q is not of its type", local)
+}
+
+func reasonHeader(local []byte) string {
+	return fmt.Sprintf("the header block %q has to be understood and is not", local)
+}
+
+func reasonVersion(uri []byte, want string) string {
+	return fmt.Sprintf("the envelope is of the namespace %q; allowed is %q", uri, want)
+}
+
+func reasonMissing(l *layout) string {
+	var names []string
+	for i := range l.parts {
+		if l.parts[i].must {
+			names = append(names, l.parts[i].name)
+		}
+	}
+	return l.what + " lacks its " + strings.Join(names, " or ")
+}
