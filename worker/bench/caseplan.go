@@ -17,7 +17,7 @@ func (s Spec) PlanOf(c Case) Plan { return s.plans()(c) }
 // plans gives PlanOf for many cases, looking the suite up once.
 func (s Spec) plans() func(Case) Plan {
 	var entries []CaseSpec
-	if suite := suiteNamed(s.Suite); suite != nil {
+	if suite, ok := SuiteNamed(s.Suite); ok {
 		for _, cs := range suite.Cases {
 			if s.Plan.Operations != suite.Plan.Operations {
 				cs.Operations = nil
@@ -34,19 +34,6 @@ func (s Spec) plans() func(Case) Plan {
 		}
 		return plan
 	}
-}
-
-// suiteNamed gives the suite of a name, or nil.
-func suiteNamed(name string) *Suite {
-	if name == "" {
-		return nil
-	}
-	for _, s := range Suites() {
-		if s.Name == name {
-			return &s
-		}
-	}
-	return nil
 }
 
 // makes tells whether a case is one of an entry's. A parameter that the entry leaves out says

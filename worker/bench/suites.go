@@ -1,6 +1,9 @@
 package bench
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Suite is a named list of cases with a plan of its own.
 type Suite struct {
@@ -12,7 +15,22 @@ type Suite struct {
 
 // Suites returns the suites in order.
 func Suites() []Suite {
-	return []Suite{quick(), full()}
+	return []Suite{quick(), full(), soapRunnerAttachments()}
+}
+
+// SuiteNamed gives the suite of a name.
+func SuiteNamed(name string) (Suite, bool) {
+	for _, s := range Suites() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Suite{}, false
+}
+
+// Has tells whether a case is one of the suite's.
+func (s Suite) Has(c Case) bool {
+	return slices.ContainsFunc(s.Cases, func(cs CaseSpec) bool { return cs.makes(c) })
 }
 
 // quick is a look at everything in a little over a minute.
