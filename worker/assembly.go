@@ -16,7 +16,8 @@ import (
 type assembly struct {
 	order   bench.Order
 	info    kernels.Info
-	cores   int // logical CPUs of the host
+	cores   int      // logical CPUs of the host
+	service *service // that the case names; nil for the kernel's own server, and for none
 	result  bench.TrialResult
 	records []measure.Record
 	last    child.Progress // of the fork at work
@@ -59,13 +60,14 @@ func (a *assembly) forks() int { return max(a.order.Plan.Forks, len(a.records)+1
 func (a *assembly) phase() bench.Phase {
 	plan := a.order.Plan
 	warm := plan.WarmupSlices()
+	measured := plan.Steps(bench.LanesOf(a.info, a.order.Case.Params)) * plan.MeasuredSlices()
 	done := a.last.Slice
 	if a.last.Phase == "measure" {
 		done += warm
 	}
 	return bench.Phase{
 		Name: a.last.Phase, Fork: len(a.records) + 1, Forks: a.forks(), Slice: a.last.Slice, Slices: a.last.Slices,
-		Percent: a.percent(float64(done) / float64(warm+plan.MeasuredSlices())), Value: new(a.last.Sample),
+		Percent: a.percent(float64(done) / float64(warm+measured)), Value: new(a.last.Sample),
 	}
 }
 
@@ -131,6 +133,7 @@ func (a *assembly) finish() {
 		failures[i] = r.Fork.Failures
 	}
 	a.result.Failures = measure.AddFailures(failures)
+	a.ramp()
 	a.score()
 	a.latencies()
 	a.steadiness()

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"benchd/kernels"
 	"benchd/worker/bench"
 	"benchd/worker/host"
+	"benchd/worker/measure"
 	"benchd/worker/stats"
 )
 
@@ -30,21 +30,22 @@ func (a *assembly) score() {
 		a.result.Metrics = append(a.result.Metrics, *a.asScore("bandwidth", "MB/s", "higher", rates))
 	}
 	for _, r := range a.records {
-		if r.Fork.Warmup.Slices > 0 {
+		if r.Fork.Warmup.Slices > 0 && a.scored() == 0 {
 			a.result.WithWarmup = &bench.WithWarmup{Score: *a.asScore("throughput", a.info.Unit, "higher", a.rates(true))}
 			return
 		}
 	}
 }
 
-// rates are the samples of each fork, with those of its warm-up before them if asked.
+// rates are the samples of each fork that the score is of, with those of its warm-up before
+// them if asked.
 func (a *assembly) rates(warmup bool) [][]float64 {
 	out := make([][]float64, len(a.records))
 	for i, r := range a.records {
 		if warmup {
 			out[i] = slices.Concat(r.Fork.Warmup.Samples, r.Fork.Samples)
 		} else {
-			out[i] = r.Fork.Samples
+			out[i] = r.Fork.SamplesAt(a.scored())
 		}
 	}
 	return out
@@ -90,11 +91,10 @@ func (a *assembly) asScore(metric, unit, better string, forks [][]float64) *benc
 // operationTimes gives the mean time of one operation of each slice in microseconds: with n
 // lanes, n operations are under way at once. A slice in which nothing succeeded has none.
 func (a *assembly) operationTimes(f bench.Fork) []float64 {
-	lanes := float64(lanesOf(a.info, a.order.Case.Params))
 	var out []float64
 	for _, s := range f.Slices {
-		if s.Operations > 0 {
-			out = append(out, lanes*float64(s.Elapsed)/float64(s.Operations)/float64(time.Microsecond))
+		if s.Operations > 0 && (a.scored() == 0 || s.Lanes == a.scored()) {
+			out = append(out, float64(s.Lanes)*float64(s.Elapsed)/float64(s.Operations)/float64(time.Microsecond))
 		}
 	}
 	return out
@@ -103,14 +103,6 @@ func (a *assembly) operationTimes(f bench.Fork) []float64 {
 // paced tells whether operations begin by a schedule.
 func (a *assembly) paced() bool {
 	return a.info.Rate != "" && a.order.Case.Params.Int(a.info.Rate) > 0
-}
-
-// lanesOf is the number of lanes that a case runs.
-func lanesOf(info kernels.Info, p kernels.Params) int {
-	if info.Lanes == "" {
-		return 1
-	}
-	return max(1, p.Int(info.Lanes))
 }
 
 // The plateau of a message written in pieces with Nagle's algorithm on: the second piece
@@ -133,6 +125,7 @@ func (a *assembly) judge() {
 		a.doubt("plateau_40ms", "half of the operations took %.1f ms or more, the plateau of delayed acknowledgement: the other side writes its messages in pieces without TCP_NODELAY",
 			float64(l.Percentiles["50"])/1e6)
 	}
+	a.judgeService()
 	a.judgeGenerator()
 	a.judgePace()
 	a.judgeSteadiness()
@@ -150,8 +143,12 @@ func (a *assembly) judge() {
 }
 
 // harms tells whether a reason makes the figures doubtful. That neighbouring slices are alike
-// is worth knowing, but an interval that counts forks takes no slice for independent.
+// is worth knowing, but an interval that counts forks takes no slice for independent. Nor does
+// it harm that a server outside is where it is: the case names it.
 func (a *assembly) harms(reason string) bool {
+	if strings.HasPrefix(reason, "not_placed: ") {
+		return false
+	}
 	independent := a.order.Plan.Interval == bench.PooledT || len(a.records) == 1
 	return independent || !strings.HasPrefix(reason, "autocorrelated: ")
 }
@@ -182,15 +179,23 @@ func (a *assembly) noiseDoubts() []string {
 }
 
 // judgeGenerator tells when the client was what limited a kernel with a server: each of its
-// lanes, or all cores, were busy all the time.
+// lanes, or all cores, were busy all the time; in a ramp, at the step that the score is of.
 func (a *assembly) judgeGenerator() {
-	lanes := lanesOf(a.info, a.order.Case.Params)
+	lanes := bench.LanesOf(a.info, a.order.Case.Params)
 	for i, f := range a.result.Forks {
-		if f.Server == nil || f.CPU.Client == nil {
+		used := f.CPU.Client
+		if series := a.result.Series; series != nil {
+			at := slices.IndexFunc(a.records[i].Steps, func(s measure.Step) bool { return s.Lanes == series.Scored })
+			if at < 0 {
+				return
+			}
+			lanes, used = series.Scored, a.records[i].Steps[at].CPU.Client
+		}
+		if f.Server == nil || used == nil {
 			continue
 		}
-		if used := *f.CPU.Client; used >= saturated*float64(min(lanes, a.cores)) {
-			a.doubt("generator_saturated", "in fork %d the client used %.2f cores with %d lanes: it was the limit, not the server", i+1, used, lanes)
+		if *used >= saturated*float64(min(lanes, a.cores)) {
+			a.doubt("generator_saturated", "in fork %d the client used %.2f cores with %d lanes: it was the limit, not the server", i+1, *used, lanes)
 			return
 		}
 	}

@@ -11,6 +11,10 @@ import (
 // steadiness sums up the classes of the forks, and the work until they were steady.
 func (a *assembly) steadiness() {
 	s := &a.result.Steady
+	if a.order.Plan.Ramp > 0 {
+		s.Reason = "the load was changed on purpose, step by step"
+		return
+	}
 	classes := make([]*bench.Steady, len(a.records))
 	for i, r := range a.records {
 		classes[i] = r.Fork.Steady

@@ -43,7 +43,8 @@ type TrialResult struct {
 	// StartLateness is how late the generator began, at a rate, those operations that waited for
 	// nothing but their time: it is part of latency, and the generator's own. Null without a rate.
 	StartLateness *Latency `json:"start_lateness" extensions:"x-nullable"`
-	// WithWarmup are the figures with what was kept apart as warm-up; null when nothing was.
+	// WithWarmup are the figures with what was kept apart as warm-up; null when nothing was, and
+	// of a ramp.
 	WithWarmup *WithWarmup `json:"with_warmup" extensions:"x-nullable"`
 	// Series are the figures at each step of a ramp; null without one.
 	Series    *Series    `json:"series" extensions:"x-nullable"`
@@ -98,7 +99,7 @@ type WithWarmup struct {
 // A Fork is what one fresh process measured.
 type Fork struct {
 	Began    time.Time `json:"began" format:"date-time"` // when its first operation began
-	Samples  []float64 `json:"samples"`                  // one per slice, in the unit of the score
+	Samples  []float64 `json:"samples"`                  // one per slice, in the unit of the score; of a ramp those of all steps
 	Slices   []Slice   `json:"slices"`                   // what lies behind each sample
 	Warmup   Warmup    `json:"warmup"`
 	Steady   *Steady   `json:"steady" swaggertype:"string" enums:"flat,warmup,slowdown,none" extensions:"x-nullable"` // class of its series; null when it is too short to tell

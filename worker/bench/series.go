@@ -32,3 +32,31 @@ type StepLatency struct {
 	P99   int64 `json:"p99"`
 	Max   int64 `json:"max"`
 }
+
+// SamplesAt gives the samples of the slices with a number of lanes; 0 means all.
+func (f Fork) SamplesAt(lanes int) []float64 {
+	if lanes == 0 {
+		return f.Samples
+	}
+	var out []float64
+	for i, s := range f.Slices {
+		if s.Lanes == lanes && i < len(f.Samples) {
+			out = append(out, f.Samples[i])
+		}
+	}
+	return out
+}
+
+// Samples gives, by forks, the samples that the score is made of: all, or those of one step of
+// a ramp.
+func (t TrialResult) Samples() [][]float64 {
+	lanes := 0
+	if t.Series != nil {
+		lanes = t.Series.Scored
+	}
+	out := make([][]float64, len(t.Forks))
+	for i, f := range t.Forks {
+		out[i] = f.SamplesAt(lanes)
+	}
+	return out
+}
