@@ -159,8 +159,8 @@ func (r *resolver) suite(name string) *Suite {
 	if name == "" {
 		return nil
 	}
-	if s := suiteNamed(name); s != nil {
-		return s
+	if s, ok := SuiteNamed(name); ok {
+		return &s
 	}
 	var names []string
 	for _, s := range Suites() {
