@@ -79,7 +79,7 @@ func faultTree(f *Fault, v Version) *etree.Element {
 		uri = SOAP12
 	}
 	root := envelopeTree(uri)
-	addFaultHeader(root, f)
+	addFaultHeader(root, f, v)
 	e := root.CreateElement("soap:Body").CreateElement("soap:Fault")
 	if v == V12 {
 		addFault12(e, f)
@@ -118,7 +118,7 @@ func addFault12(e *etree.Element, f *Fault) {
 }
 
 // addFaultHeader adds the header block that goes with two of the codes.
-func addFaultHeader(root *etree.Element, f *Fault) {
+func addFaultHeader(root *etree.Element, f *Fault, v Version) {
 	switch {
 	case f.Code == CodeVersionMismatch:
 		upgrade := root.CreateElement("soap:Header").CreateElement("u:Upgrade")
@@ -127,7 +127,7 @@ func addFaultHeader(root *etree.Element, f *Fault) {
 		other := upgrade.CreateElement("u:SupportedEnvelope")
 		other.CreateAttr("xmlns:v", SOAP11)
 		other.CreateAttr("qname", "v:Envelope")
-	case f.Block.Local != "":
+	case f.Block.Local != "" && v == V12:
 		block := root.CreateElement("soap:Header").CreateElement("u:NotUnderstood")
 		block.CreateAttr("xmlns:u", SOAP12)
 		if prefix := f.Block.prefix(); prefix != "" {

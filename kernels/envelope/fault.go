@@ -105,7 +105,7 @@ func commonCode(value string) string {
 func appendFault(dst []byte, f *Fault, v Version) []byte {
 	dst = append(dst, declaration...)
 	dst = append(dst, openEnvelope(v)...)
-	dst = appendFaultHeader(dst, f)
+	dst = appendFaultHeader(dst, f, v)
 	dst = append(dst, "<soap:Body><soap:Fault>"...)
 	if v == V12 {
 		dst = appendFault12(dst, f)
@@ -157,13 +157,14 @@ func appendPart(dst []byte, name, text string) []byte {
 
 // appendFaultHeader writes the header block that goes with two of the codes: which versions
 // would be understood, the best first, or which block was not (SOAP 1.2 Part 1, sections
-// 5.4.7 and 5.4.8). An envelope of SOAP 1.1 may carry the first too (appendix A).
-func appendFaultHeader(dst []byte, f *Fault) []byte {
+// 5.4.7 and 5.4.8). An envelope of SOAP 1.1 may carry the first too (appendix A); the second
+// it may not, and there are clients that then lose the fault over the header.
+func appendFaultHeader(dst []byte, f *Fault, v Version) []byte {
 	switch {
 	case f.Code == CodeVersionMismatch:
 		return append(dst, `<soap:Header><u:Upgrade xmlns:u="`+SOAP12+`"><u:SupportedEnvelope qname="u:Envelope"/>`+
 			`<u:SupportedEnvelope xmlns:v="`+SOAP11+`" qname="v:Envelope"/></u:Upgrade></soap:Header>`...)
-	case f.Block.Local != "":
+	case f.Block.Local != "" && v == V12:
 		dst = append(dst, `<soap:Header><u:NotUnderstood xmlns:u="`+SOAP12+`"`...)
 		if prefix := f.Block.prefix(); prefix != "" {
 			dst = append(appendValue(append(dst, ` xmlns:`+prefix+`="`...), f.Block.Space), '"')

@@ -146,6 +146,10 @@ func TestFaultBytes(t *testing.T) {
 			upgrade + `<soap:Body><soap:Fault><soap:Code><soap:Value>soap:VersionMismatch</soap:Value></soap:Code>` + reason + `</soap:Fault></soap:Body>`,
 		},
 		{
+			"not understood, 1.1", envelope.V11, unknown,
+			`<soap:Body><soap:Fault><faultcode>soap:MustUnderstand</faultcode><faultstring>x</faultstring></soap:Fault></soap:Body>`,
+		},
+		{
 			"not understood, 1.2", envelope.V12, unknown,
 			`<soap:Header><u:NotUnderstood xmlns:u="http://www.w3.org/2003/05/soap-envelope" xmlns:n="urn:a&amp;&quot;b" qname="n:sec"/></soap:Header>` +
 				`<soap:Body><soap:Fault><soap:Code><soap:Value>soap:MustUnderstand</soap:Value></soap:Code>` + reason + `</soap:Fault></soap:Body>`,
