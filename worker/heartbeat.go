@@ -26,6 +26,12 @@ func (w *Worker) beat(ctx context.Context) {
 	}
 }
 
+// Announce sends a first sign of life, before Run, and tells what the host is.
+func (w *Worker) Announce(ctx context.Context) (bench.Host, error) {
+	b := w.sign()
+	return b.AsHost(), w.Queue.Beat(ctx, b, beatTTL)
+}
+
 // sign makes a sign of life.
 func (w *Worker) sign() bench.Beat {
 	waiting := w.outbox.trials()
@@ -36,7 +42,7 @@ func (w *Worker) sign() bench.Beat {
 		now = now.Add(-time.Duration(*off * float64(time.Second)))
 	}
 	return bench.Beat{
-		Host: w.Name, Instance: w.instance, At: now.UTC(), Labels: w.Labels, Limits: w.Limits,
+		Host: w.Name, Instance: w.instance, At: now.UTC(), Labels: w.Labels, Limits: w.Limits, Services: w.schemes,
 		Version: w.Version, Running: w.running, Held: slices.Clone(w.held), Outbox: waiting, Snapshot: w.snapshot,
 	}
 }

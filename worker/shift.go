@@ -99,7 +99,7 @@ func (s *shift) turn(ctx context.Context, a *assembly) (more bool) {
 	// The limit counts the trial's own time: neither waiting for the lock nor others' turns.
 	limited, cancel := context.WithTimeoutCause(ctx, a.order.Plan.Limit.Std()-a.spent, errLimit)
 	defer cancel()
-	err := s.fork(limited, a)
+	err := a.blame(s.fork(limited, a))
 	if err == nil && s.spinner != nil && s.spinner.Ended() {
 		err = &child.Failure{Code: "fell_asleep", Message: "the spinners that keep the CPUs awake ended while this trial was measured"}
 	}
@@ -167,12 +167,18 @@ func (s *shift) admit(a *assembly) (err error) {
 		return &child.Failure{Code: "unknown_kernel", Message: fmt.Sprintf("the worker on host %s (%s) has no kernel %q", s.Name, s.Version, o.Case.Kernel)}
 	}
 	a.info = info
+	if err := s.serve(a); err != nil {
+		return err
+	}
 	if err := s.Catalog.Check(o.Case, o.Plan, s.Limits); err != nil {
 		return &child.Failure{Code: "beyond_limits", Message: fmt.Sprintf("host %s: %v", s.Name, err)}
 	}
 	a.result.Placement, err = bench.ParsePlacement(o.Plan.Pin, o.Plan.Awake, s.Limits.CPUs)
 	if err != nil {
 		return &child.Failure{Code: "cannot_place", Message: fmt.Sprintf("host %s: pin %v", s.Name, err)}
+	}
+	if a.elsewhere() {
+		a.result.Placement.Server = nil
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ const serverStart = 20 * time.Second
 // grace is how long a child that was asked to end may take.
 const grace = 5 * time.Second
 
-// fork measures the next fork of a trial: a server child where the kernel has a server, and
-// a client child, watching meanwhile what else the host does.
+// fork measures the next fork of a trial: a server child where the kernel has a server that
+// is not outside, and a client child, watching meanwhile what else the host does.
 func (s *shift) fork(ctx context.Context, a *assembly) error {
 	job := child.Job{
 		Role: child.Client, Kernel: a.order.Case.Kernel, Params: a.order.Case.Params, Plan: a.order.Plan,
@@ -27,6 +27,13 @@ func (s *shift) fork(ctx context.Context, a *assembly) error {
 	}
 	s.show.now(a.order.Trial, bench.Phase{Name: "open", Fork: len(a.records) + 1, Forks: a.forks(), Percent: a.percent(0)})
 	kernel, _ := s.Catalog.Kernel(job.Kernel)
+	if a.service != nil {
+		job.Params = job.Params.With(kernels.Addr, a.service.addr)
+	}
+	if a.elsewhere() {
+		job.Service = a.service.name
+		return s.client(ctx, a, job)
+	}
 	if _, ok := kernel.(kernels.Server); !ok {
 		return s.client(ctx, a, job)
 	}
@@ -106,13 +113,16 @@ func (s *shift) client(ctx context.Context, a *assembly, job child.Job) error {
 	p.Stop(grace)
 	switch {
 	case !ok:
-		s.Logger.Error("a child died", "trial", a.order.Trial, "kernel", job.Kernel, "stderr", p.Stderr())
+		s.Logger.Error("a child died", "trial", a.order.Trial, "kernel", job.Kernel, "stderr", a.hide(p.Stderr()))
 		return p.Died()
 	case e.Failure != nil:
 		return e.Failure
 	}
 	e.Record.Fork.Usage = p.Usage(e.PeakRSS)
 	e.Record.Fork.Noise = &noise
+	if f := e.Record.Fork.Failures; f != nil {
+		f.Sample = a.hide(f.Sample)
+	}
 	a.records = append(a.records, *e.Record)
 	return nil
 }

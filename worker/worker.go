@@ -29,10 +29,13 @@ const (
 
 // A Config says who a worker is and where it keeps its things.
 type Config struct {
-	Name    string            // of the host; one worker at a time uses it
-	Labels  map[string]string // of the host
-	Limits  bench.Limits
-	Version string // of the binary
+	Name   string            // of the host; one worker at a time uses it
+	Labels map[string]string // of the host
+	Limits bench.Limits
+	// Services are the addresses of servers outside, as kernels.Addr has them, by the names
+	// under which requests ask for them. They are told to nobody but the children.
+	Services map[string]string
+	Version  string // of the binary
 
 	Exe    string   // the binary that is run again as a child, usually this one
 	Env    []string // what the platform needs in a child's environment
@@ -51,6 +54,8 @@ type Worker struct {
 	instance string
 	outbox   *outbox
 	starter  child.Starter
+	services map[string]service
+	schemes  map[string]string // of the services' addresses
 
 	mu       sync.Mutex
 	running  *bench.RunningTrial
@@ -72,6 +77,9 @@ func New(ctx context.Context, c Config, instance string) (*Worker, error) {
 		w.Labels = map[string]string{}
 	}
 	var err error
+	if w.services, w.schemes, err = readServices(c.Services); err != nil {
+		return nil, err
+	}
 	if w.outbox, err = openOutbox(c.Data); err != nil {
 		return nil, err
 	}

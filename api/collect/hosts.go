@@ -42,7 +42,7 @@ func (k *hostKeeper) pass(ctx context.Context) error {
 	}
 	live := byHost(beats)
 	for _, b := range live {
-		if e := k.save(ctx, asHost(b)); e != nil {
+		if e := k.save(ctx, b.AsHost()); e != nil {
 			return e
 		}
 	}
@@ -80,7 +80,7 @@ func (k *hostKeeper) save(ctx context.Context, h bench.Host) error {
 
 // same compares what a reader would miss at once; readings that always change do not count.
 func same(a, b bench.Host) bool {
-	return a.Live == b.Live && maps.Equal(a.Labels, b.Labels) && a.Limits == b.Limits && a.Version == b.Version &&
+	return a.Live == b.Live && maps.Equal(a.Labels, b.Labels) && a.Limits == b.Limits && maps.Equal(a.Services, b.Services) && a.Version == b.Version &&
 		a.Snapshot.Fingerprint == b.Snapshot.Fingerprint && sameTrial(a.Running, b.Running)
 }
 
@@ -89,11 +89,4 @@ func sameTrial(a, b *bench.RunningTrial) bool {
 		return a == b
 	}
 	return *a == *b
-}
-
-func asHost(b bench.Beat) bench.Host {
-	return bench.Host{
-		Name: b.Host, Live: true, Labels: b.Labels, Limits: b.Limits, Version: b.Version,
-		LastSeen: b.At, Running: b.Running, Snapshot: b.Snapshot,
-	}
 }

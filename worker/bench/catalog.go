@@ -81,22 +81,14 @@ func (c *Catalog) asked() []string {
 // limits, and expands it into cases, each once, in the order asked. The Spec it returns
 // resolves to the same cases when it is posted again.
 //
+// The services are those of each host that may measure the run, the scheme by the name: what
+// Every stands for.
+//
 // The error is an *Error of kind Invalid that names each bad field.
-func (c *Catalog) Resolve(spec Spec, present Present, limits Limits) (Spec, []Case, error) {
-	return c.resolve(&resolver{decoder: decoder{present: present}, catalog: c, limits: limits}, spec)
-}
-
-// ResolveOn does the same for a request that may ask for every service. Each element of hosts
-// has the services of one host of which one is to measure the run, the scheme by the name; see
-// Every.
-func (c *Catalog) ResolveOn(spec Spec, present Present, limits Limits, hosts []map[string]string) (Spec, []Case, error) {
-	return c.resolve(&resolver{decoder: decoder{present: present}, catalog: c, limits: limits, hosts: hosts, posted: true}, spec)
-}
-
-func (c *Catalog) resolve(r *resolver, spec Spec) (Spec, []Case, error) {
-	r.seen = make(map[string]bool)
-	suite, limits, present := r.suite(spec.Suite), r.limits, r.present
-	r.choose(spec, suite)
+func (c *Catalog) Resolve(spec Spec, present Present, limits Limits, services ...map[string]string) (Spec, []Case, error) {
+	r := &resolver{decoder: decoder{present: present}, catalog: c, limits: limits, seen: make(map[string]bool)}
+	suite := r.suite(spec.Suite)
+	r.services = r.choose(spec, suite, services)
 	spec.Plan = r.plan(spec.Plan, suite)
 	if !present["/timeout"] {
 		spec.Timeout = DefaultTimeout
@@ -118,6 +110,7 @@ func (c *Catalog) resolve(r *resolver, spec Spec) (Spec, []Case, error) {
 		spec.Cases[i] = r.expand(node{ptr: fmt.Sprintf("/cases/%d", i)}, cs)
 	}
 	spec.Cases = r.writeOut(spec.Cases)
+	r.checkCases(spec.plans())
 	if !present["/repeat"] {
 		spec.Repeat = 1
 	}
@@ -147,8 +140,10 @@ type resolver struct {
 	decoder
 	catalog *Catalog
 	limits  Limits
-	cases   []Case
-	seen    map[string]bool
+	// services are what Every stands for, the scheme by the name; nil when it cannot be told.
+	services map[string]string
+	cases    []Case
+	seen     map[string]bool
 }
 
 func (r *resolver) refuse(ptr, code string, allowed []string, format string, args ...any) {
@@ -235,6 +230,10 @@ func (r *resolver) values(ptr string, infos []kernels.Info, name string, values 
 	}
 	var out []string
 	for i, v := range values {
+		if v == Every && param.Kind == kernels.Service && r.services != nil {
+			out = r.every(out, param)
+			continue
+		}
 		at := ptr
 		if len(values) > 1 {
 			at = fmt.Sprintf("%s/%d", ptr, i)

@@ -8,6 +8,7 @@ type Host struct {
 	Live     bool              `json:"live"` // its heartbeat is fresh
 	Labels   map[string]string `json:"labels"`
 	Limits   Limits            `json:"limits"`
+	Services map[string]string `json:"services,omitempty"`           // named services that its worker was told of: the scheme of each one's address, which itself stays there
 	Version  string            `json:"version"`                      // of the worker
 	LastSeen time.Time         `json:"last_seen" format:"date-time"` // last heartbeat
 	Running  *RunningTrial     `json:"running" extensions:"x-nullable"`

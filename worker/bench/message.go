@@ -53,11 +53,20 @@ type Beat struct {
 	At       time.Time         `json:"at"`       // by the clock of Redis
 	Labels   map[string]string `json:"labels"`
 	Limits   Limits            `json:"limits"`
+	Services map[string]string `json:"services,omitempty"` // as in Host
 	Version  string            `json:"version"`
 	Running  *RunningTrial     `json:"running"`
 	Held     []string          `json:"held"`   // trials that were taken and not finished, the running one among them
 	Outbox   []string          `json:"outbox"` // trials whose finished results wait for their acknowledgement
 	Snapshot HostSnapshot      `json:"snapshot"`
+}
+
+// AsHost tells what a host is by its worker's sign of life.
+func (b Beat) AsHost() Host {
+	return Host{
+		Name: b.Host, Live: true, Labels: b.Labels, Limits: b.Limits, Services: b.Services, Version: b.Version,
+		LastSeen: b.At, Running: b.Running, Snapshot: b.Snapshot,
+	}
 }
 
 // A CancelReason says why a running trial shall stop.

@@ -9,7 +9,9 @@ import (
 )
 
 // Every is a value of a parameter of kind service that stands, in requests only, for the
-// kernel's own server and every service of a fitting scheme that the hosts have.
+// kernel's own server and every service of a fitting scheme. One host measures the whole of a
+// run that names none, so that they are the services of one host: of those that may measure
+// the run, the one that has the most.
 const Every = "every"
 
 // maxServiceName bounds the name of a service, in bytes.
@@ -74,9 +76,66 @@ func (r *resolver) service(at string, p kernels.Param, v string) {
 	switch {
 	case v == kernels.Embedded:
 	case v == Every:
-		r.refuse(at, "bad_service", nil, "%s: %q is for requests only and names no service", p.Name, Every)
+		r.refuse(at, "no_services", nil, "%s: %q stands for the services of the live hosts that may measure this, and there is no such host now; name the services, or ask again when a host is live", p.Name, Every)
 	case !isServiceName(v):
 		r.refuse(at, "bad_service", nil, "%s must be %q, %q, or the name of a service in the worker's own configuration, which is lower-case letters, digits, \".\", \"-\" and \"_\", at most %d of them, and begins with a letter; not %q",
 			p.Name, kernels.Embedded, Every, maxServiceName, clip(v))
 	}
+}
+
+// choose gives the services of the host that has the most of what Every asks for, the first
+// among equals; nil when there is no host.
+func (r *resolver) choose(spec Spec, suite *Suite, hosts []map[string]string) (best map[string]string) {
+	asked := slices.Clone(spec.Cases)
+	if suite != nil {
+		asked = append(asked, suite.Cases...)
+	}
+	most := -1
+	for _, services := range hosts {
+		n := 0
+		for _, cs := range asked {
+			n += r.count(cs, services)
+		}
+		if n > most {
+			best, most = services, n
+		}
+	}
+	if most >= 0 && best == nil {
+		best = map[string]string{} // of a host that has none
+	}
+	return best
+}
+
+// count is how many of a host's services the cases that ask for every one would use.
+func (r *resolver) count(cs CaseSpec, services map[string]string) (n int) {
+	for _, info := range r.catalog.members(cs.Kernel) {
+		for _, p := range info.Params {
+			if p.Kind == kernels.Service && slices.Contains(cs.Params[p.Name], Every) {
+				n += len(fitting(p, services))
+			}
+		}
+	}
+	return n
+}
+
+// every adds what Every stands for to the values of a parameter, each once: the kernel's own
+// server, and the services by name.
+func (r *resolver) every(values []string, p kernels.Param) []string {
+	for _, v := range append([]string{kernels.Embedded}, fitting(p, r.services)...) {
+		if !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// fitting lists the services whose scheme the kernel can use, by name.
+func fitting(p kernels.Param, services map[string]string) []string {
+	var names []string
+	for _, name := range sortedNames(services) {
+		if slices.Contains(p.Schemes, services[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -43,10 +43,11 @@ type Job struct {
 	Plan   bench.Plan     `json:"plan"`
 	// CPUs are those that the child may run on, with all its threads; none given means those
 	// of its parent. For a spinner they are the CPUs to keep awake.
-	CPUs       []int `json:"cpus,omitempty"`
-	ServerPID  int   `json:"server_pid,omitempty"`  // for a client: whose CPU time is read too
-	SpinnerPID int   `json:"spinner_pid,omitempty"` // for a client: whose CPU time is left out of the host's
-	Memory     int64 `json:"memory,omitempty"`      // bytes of data the child may have; 0 means no limit
+	CPUs       []int  `json:"cpus,omitempty"`
+	ServerPID  int    `json:"server_pid,omitempty"`  // for a client: whose CPU time is read too
+	Service    string `json:"service,omitempty"`     // for a client: the name of the server outside that it uses
+	SpinnerPID int    `json:"spinner_pid,omitempty"` // for a client: whose CPU time is left out of the host's
+	Memory     int64  `json:"memory,omitempty"`      // bytes of data the child may have; 0 means no limit
 }
 
 // An Event is what a child tells its parent. One field is set.
@@ -158,7 +159,7 @@ func (c *worker) measure(ctx context.Context, kernel kernels.Kernel, job Job) {
 	}
 	defer func() { _ = meter.Close() }()
 	rec, err := measure.Fork{
-		Kernel: kernel, Params: job.Params, Plan: job.Plan, Meter: meter, CPUs: job.CPUs,
+		Kernel: kernel, Params: job.Params, Plan: job.Plan, Meter: meterOf(meter, job.Service), CPUs: job.CPUs,
 		Progress: func(phase string, slice, slices int, sample float64) {
 			c.tell(Event{Progress: &Progress{phase, slice, slices, sample}})
 		},
@@ -168,6 +169,27 @@ func (c *worker) measure(ctx context.Context, kernel kernels.Kernel, job Job) {
 		return
 	}
 	c.tell(Event{Record: &rec, PeakRSS: PeakRSS(0)})
+}
+
+// meterOf gives the meter, which says of a server outside that it is one.
+func meterOf(m *host.Meter, service string) measure.Meter {
+	if service == "" {
+		return m
+	}
+	return outsideMeter{m, service}
+}
+
+// An outsideMeter reads the time of a client whose server is a named service.
+type outsideMeter struct {
+	*host.Meter
+	service string
+}
+
+// Reasons says why nothing is known of the server.
+func (m outsideMeter) Reasons() map[string]string {
+	reasons := m.Meter.Reasons()
+	reasons[host.ServerReason] = fmt.Sprintf("the service %q is no process of this worker", m.service)
+	return reasons
 }
 
 // code names the reason why a fork has no record.

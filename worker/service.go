@@ -1,0 +1,113 @@
+package worker
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"benchd/worker/bench"
+	"benchd/worker/child"
+)
+
+// A service is a named service of this host: a server that is not the worker's own, at an
+// address that only the worker and its children know.
+type service struct {
+	name string
+	addr string            // a URL, as kernels.Addr has it
+	hide *strings.Replacer // takes the address and what is secret in it out of a text
+}
+
+// newService reads the address of a named service. Its errors hold nothing of the address.
+func newService(name, addr string) (s service, scheme string, err error) {
+	if err := bench.CheckService(name); err != nil {
+		return s, "", err
+	}
+	u, err := url.Parse(addr)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		return s, "", fmt.Errorf("the address of the service %q is no URL with a scheme and a host", name)
+	}
+	return service{name: name, addr: addr, hide: strings.NewReplacer(secrets(u, addr)...)}, u.Scheme, nil
+}
+
+// secrets are the texts that could tell the address of a service and its user, the longest
+// first, each with what stands in its place. A kernel may write its address in an error.
+func secrets(u *url.URL, addr string) []string {
+	const hidden = "…"
+	plain, _, _ := strings.Cut(addr, "#")
+	out := []string{addr, hidden, plain, hidden, u.String(), hidden}
+	if u.Fragment != "" {
+		out = append(out, u.Fragment, hidden)
+	}
+	if u.User == nil {
+		return out
+	}
+	password, _ := u.User.Password()
+	clear := u.User.Username() + ":" + password
+	out = append(out, u.User.String()+"@", "", clear+"@", "", u.User.String(), hidden, clear, hidden,
+		base64.StdEncoding.EncodeToString([]byte(clear)), hidden)
+	if password != "" {
+		_, escaped, _ := strings.Cut(u.User.String(), ":")
+		out = append(out, password, hidden, escaped, hidden)
+	}
+	return out
+}
+
+// readServices reads the addresses of the named services, and gives the scheme of each, which
+// is all that others learn.
+func readServices(addrs map[string]string) (map[string]service, map[string]string, error) {
+	services, schemes := make(map[string]service), make(map[string]string)
+	for name, addr := range addrs {
+		s, scheme, err := newService(name, addr)
+		if err != nil {
+			return nil, nil, err
+		}
+		services[name], schemes[name] = s, scheme
+	}
+	return services, schemes, nil
+}
+
+// serve finds the service that a trial names, if it names one.
+func (w *Worker) serve(a *assembly) error {
+	for _, need := range w.Catalog.Needs(a.order.Case) {
+		if !need.Met(w.schemes) {
+			return &child.Failure{Code: "unknown_service", Message: fmt.Sprintf("host %s %s", w.Name, need.Unmet(w.schemes))}
+		}
+		a.service = new(w.services[need.Service])
+	}
+	return nil
+}
+
+// elsewhere tells whether what is measured has its server outside, so that no child of ours
+// serves.
+func (a *assembly) elsewhere() bool { return a.service != nil && !a.info.Attends }
+
+// hide takes the address of the trial's service out of a text that others will read.
+func (a *assembly) hide(text string) string {
+	if a.service == nil {
+		return text
+	}
+	return a.service.hide.Replace(text)
+}
+
+// blame names the service in a failure that it may have caused, and hides its address.
+func (a *assembly) blame(err error) error {
+	var f *child.Failure
+	if a.service == nil || !errors.As(err, &f) {
+		return err
+	}
+	said := a.hide(f.Message)
+	switch f.Code {
+	case "open_failed", "server_failed", "operations_failed", "wrong_answer":
+		said = fmt.Sprintf("with the service %q: %s", a.service.name, said)
+	}
+	return &child.Failure{Code: f.Code, Message: said}
+}
+
+// judgeService tells what of the plan does not reach a server outside.
+func (a *assembly) judgeService() {
+	if a.elsewhere() && a.order.Plan.Pin != bench.PinFree {
+		a.doubt("not_placed", "the plan's pin holds for the client only: the service %q is not the worker's, and runs where it runs", a.service.name)
+	}
+}
