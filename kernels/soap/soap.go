@@ -69,10 +69,7 @@ func (Echo) Info() kernels.Info {
 		Lanes:     "clients",
 		Rate:      "rate",
 		Params: []kernels.Param{
-			{
-				Name: "payload", Kind: kernels.Word, Default: payloadBeans, Values: []string{payloadBeans, payloadText, payloadRecords},
-				Doc: "What the envelope holds: four beans and an array of strings, one text, or a list of beans.",
-			},
+			payloadParam(),
 			{
 				Name: "size", Kind: kernels.Size, Default: "2.2KB", Values: []string{"2.2KB", "1KB", "10KB", "1MB"},
 				Doc: "The size of the whole envelope of the request; beans have a longer array in a larger one.",
@@ -125,9 +122,6 @@ func tlsParam() kernels.Param {
 	}
 }
 
-// payloadSeed makes the message: the same in every run, so that results can be compared.
-const payloadSeed = 1
-
 // Open connects one client with the service at the parameter kernels.Addr, a URL or
 // host:port.
 func (Echo) Open(ctx context.Context, p kernels.Params) (kernels.Trial, error) {
@@ -165,26 +159,6 @@ func newTrial(p kernels.Params) (*trial, error) {
 	answer.Answer = true
 	bytes := len(codec.Append(nil, &sent)) + len(codec.Append(nil, &answer))
 	return &trial{client: conn, codec: codec, binding: b, sent: sent, bytes: float64(bytes)}, nil
-}
-
-// The payloads.
-const (
-	payloadBeans   = "beans"
-	payloadText    = "text"
-	payloadRecords = "records"
-)
-
-// payload makes the message that is asked for.
-func payload(p kernels.Params) (envelope.Message, error) {
-	switch p.Word("payload") {
-	case payloadBeans:
-		return envelope.SizedBeans(p.Bytes("size"), payloadSeed)
-	case payloadText:
-		return envelope.Text(p.Bytes("size"), payloadSeed)
-	case payloadRecords:
-		return envelope.Records(p.Bytes("size"), payloadSeed)
-	}
-	return envelope.Message{}, fmt.Errorf("there is no payload %q; there are %s, %s and %s", p.Word("payload"), payloadBeans, payloadText, payloadRecords)
 }
 
 // newCodec makes the codec for the model asked.

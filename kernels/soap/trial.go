@@ -113,25 +113,6 @@ func (t *trial) look(m *envelope.Message) error {
 	return nil
 }
 
-// hardMessage has what careless services lose: markup in text, line ends, white space at
-// both ends, letters of several lengths, what is nil, what is empty, an array without items.
-func hardMessage(shape envelope.Shape) envelope.Message {
-	markup := envelope.String{Value: `<a href="x">&amp;]]>'`}
-	blanks := envelope.String{Value: " \t\r\n\r Žluťoučký 馬 🐎 "}
-	list := []envelope.Bean{
-		{ID: -1 << 31, FirstName: markup, Balance: 5e-324},
-		{ID: 1<<31 - 1, LastName: blanks, Balance: -1.7976931348623157e308},
-		{FirstName: envelope.String{Nil: true}, City: envelope.String{Nil: true}, Active: true},
-		{Nil: true},
-	}
-	return envelope.Message{
-		Shape:   shape,
-		Bundle:  envelope.Bundle{A: list[0], B: list[1], C: list[2], D: list[3]},
-		Text:    envelope.String{Value: markup.Value + blanks.Value},
-		Records: list,
-	}
-}
-
 // Close closes the connection.
 func (t *trial) Close() error {
 	t.client.close()

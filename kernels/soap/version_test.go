@@ -86,7 +86,7 @@ func TestEchoOfEverything(t *testing.T) {
 	t.Parallel()
 	for _, model := range models {
 		served := serve(t, model)
-		for _, payload := range []string{"beans", "text", "records"} {
+		for _, payload := range []string{"beans", "text", "records", "document"} {
 			for _, size := range []string{"2.2KB", "1KB", "10KB", "1MB"} {
 				for _, version := range []string{"1.1", "1.2"} {
 					p := served.With("payload", payload).With("size", size).With("version", version)

@@ -34,7 +34,7 @@ func TestWSDL(t *testing.T) {
 	for _, query := range []string{"?wsdl", "?WSDL"} {
 		doc, url := describedBy(t, query)
 		actions := make(map[string]string)
-		for _, shape := range []envelope.Shape{envelope.ShapeBeans, envelope.ShapeText, envelope.ShapeRecords} {
+		for _, shape := range []envelope.Shape{envelope.ShapeBeans, envelope.ShapeText, envelope.ShapeRecords, envelope.ShapeDocument} {
 			actions[string(shape)] = shape.Action()
 		}
 		for _, prefix := range []string{"soap", "soap12"} {
@@ -57,7 +57,7 @@ func TestWSDLReferences(t *testing.T) {
 	doc, _ := describedBy(t, "?wsdl")
 	for path, row := range map[string]struct{ attr, to string }{
 		"//wsdl:part":           {"element", "//xsd:schema/xsd:element"},
-		"//xsd:element":         {"type", "//xsd:complexType"},
+		"//xsd:element":         {"type", "//xsd:schema/*[@name]"},
 		"//wsdl:input":          {"message", "//wsdl:message"},
 		"//wsdl:output":         {"message", "//wsdl:message"},
 		"//wsdl:binding":        {"type", "//wsdl:portType"},
@@ -96,7 +96,11 @@ func TestWSDLMatchesCodec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []envelope.Message{envelope.Beans(1), text, records} {
+	document, err := envelope.Document(1<<10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []envelope.Message{envelope.Beans(1), text, records, document} {
 		for _, answer := range []bool{false, true} {
 			m.Answer = answer
 			written := etree.NewDocument()
@@ -126,8 +130,8 @@ func follow(t *testing.T, doc *etree.Document, sequence, e *etree.Element) {
 			t.Fatalf("%s is not declared at its place in %s", c.Tag, e.Tag)
 		}
 		kind := declared[at].SelectAttrValue("type", "")
-		if name, own := strings.CutPrefix(kind, "tns:"); own {
-			follow(t, doc, doc.FindElement("//xsd:complexType[@name='"+name+"']/xsd:sequence"), c)
+		if inner := doc.FindElement("//xsd:complexType[@name='" + strings.TrimPrefix(kind, "tns:") + "']/xsd:sequence"); inner != nil {
+			follow(t, doc, inner, c)
 		} else if len(c.ChildElements()) > 0 {
 			t.Errorf("%s of the type %s has elements", c.Tag, kind)
 		}
