@@ -14,9 +14,10 @@
 #include "EchoBinding.nsmap"
 
 /* refuse answers calls at /fault: with a subcode and a detail, so that a client has all parts
-   of a fault to read. */
+   of a fault to read. A fault has no place for what is nil. */
 static int refuse(struct soap *soap) {
   if (strcmp(soap->path, "/fault")) return SOAP_OK;
+  soap_clr_omode(soap, SOAP_XML_NIL);
   return soap_sender_fault_subcode(soap, "ns1:Refused", "this path refuses every call",
                                    "<e:reason xmlns:e=\"urn:benchd:echo\">by its name &amp; nature</e:reason>");
 }
