@@ -14,7 +14,7 @@ import (
 //
 // A request looks like this on the wire, with the encoding mtom:
 //
-//	POST /echo HTTP/1.1
+//	POST /attachment HTTP/1.1
 //	Content-Type: multipart/related; boundary="benchd-…"; type="application/xop+xml";
 //	  start="<root@benchd>"; start-info="text/xml"
 //	SOAPAction: "urn:benchd:attachment#store"
@@ -35,7 +35,9 @@ import (
 //	--benchd-…--
 //
 // The encoding swa differs in that the root is plain text/xml and refers to the attachment by
-// an attribute. The answer is plain text/xml with both: there is nothing to attach.
+// an attribute. With SOAP 1.2, text/xml is application/soap+xml, and the action is a parameter
+// of the content type. The answer is a plain envelope with all of them: there is nothing to
+// attach.
 type Attachment struct{}
 
 var _ kernels.Server = Attachment{}
@@ -87,13 +89,12 @@ func (Attachment) Info() kernels.Info {
 	}
 }
 
-// Serve runs the service, which takes both encodings, until ctx is done.
-func (Attachment) Serve(ctx context.Context, _ kernels.Params, ready func(addr string)) error {
-	handler, err := newAttachmentService()
-	if err != nil {
-		return fmt.Errorf("serve soap.attachment: %w", err)
-	}
-	if err := serve(ctx, handler, ready); err != nil {
+// Serve runs the service, which takes both encodings and both versions, until ctx is done, at
+// the address kernels.Listen or on a random port of the loopback. It calls ready with the URL
+// of the service.
+func (Attachment) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
+	s := Services{Listen: p[kernels.Listen], Model: envelope.Stream, TLS: p.Bool("tls")}
+	if err := s.Serve(ctx, func(at Addresses) { ready(at.Attachment) }); err != nil {
 		return fmt.Errorf("serve soap.attachment: %w", err)
 	}
 	return nil
@@ -102,23 +103,36 @@ func (Attachment) Serve(ctx context.Context, _ kernels.Params, ready func(addr s
 // Open connects one client with the service at the parameter kernels.Addr, a URL or
 // host:port.
 func (Attachment) Open(ctx context.Context, p kernels.Params) (kernels.Trial, error) {
-	f, err := newForm(p.Word("encoding"))
+	t, err := newAttachmentTrial(p)
+	if err == nil {
+		err = t.client.connect(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open soap.attachment: %w", err)
+	}
+	return t, nil
+}
+
+// newAttachmentTrial makes a trial that is not yet connected.
+func newAttachmentTrial(p kernels.Params) (*attachmentTrial, error) {
+	f, err := newForm(p.Word("encoding"), envelope.Version(p.Word("version")))
+	if err != nil {
+		return nil, err
 	}
 	codec, err := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits())
 	if err != nil {
-		return nil, fmt.Errorf("open soap.attachment: %w", err)
+		return nil, err
 	}
-	conn, err := newClient(p[kernels.Addr], f.contentType(), storeAction)
+	codec.Use(f.version)
+	to, err := parseAddress(p[kernels.Addr], AttachmentPath, p.Bool("tls"))
 	if err != nil {
-		return nil, fmt.Errorf("open soap.attachment: %w", err)
+		return nil, err
 	}
-	if err := conn.connect(ctx); err != nil {
-		return nil, fmt.Errorf("open soap.attachment: %w", err)
-	}
+	reader := newStoreReader(envelope.DefaultLimits())
+	reader.use(f.version)
+	kind, action := f.request()
 	return &attachmentTrial{
-		client: conn, form: f, codec: codec, sent: newContent(p.Bytes("size")), closing: []byte(closing),
-		reader: storeReader{envelope.NewScanner(envelope.DefaultLimits())},
+		client: newClient(to, kind, action), form: f, codec: codec, reader: reader,
+		sent: newContent(p.Bytes("size")), closing: []byte(closing),
 	}, nil
 }

@@ -102,7 +102,8 @@ func TestAttachmentRefused(t *testing.T) {
 		{"multipart/mixed", "multipart/mixed; boundary=b", good, 415, "Client", "multipart/related"},
 		{"no boundary", `multipart/related; type="text/xml"`, good, 415, "Client", "no boundary"},
 		{"no type of the root", "multipart/related; boundary=b", good, 415, "Client", "type of the root"},
-		{"SOAP 1.2", replace(xopType, `info="text/xml"`, `info="application/soap+xml"`), good, 415, "Client", "start-info"},
+		{"another start-info", replace(xopType, `info="text/xml"`, `info="text/html"`), good, 415, "Client", "start-info"},
+		{"another type of the root", replace(swaType, "text/xml", "text/html"), good, 415, "Client", "type of the root"},
 		{"start without brackets", replace(swaType, "<r>", "r"), good, 415, "Client", "angle brackets"},
 		{"long boundary", replace(swaType, "boundary=b", "boundary="+strings.Repeat("b", 71)), good, 500, "Client", "the boundary"},
 		{"another boundary", replace(swaType, "boundary=b", "boundary=c"), good, 500, "Client", "ends before"},
@@ -163,7 +164,7 @@ func TestAttachmentRefused(t *testing.T) {
 
 // TestAttachmentLies says that the body has two gigabytes, and sends one that never ends.
 func TestAttachmentLies(t *testing.T) {
-	head := "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: " + swaType + "\r\nSOAPAction: " + storeAction + "\r\n"
+	head := "POST /attachment HTTP/1.1\r\nHost: x\r\nContent-Type: " + swaType + "\r\nSOAPAction: " + storeAction + "\r\n"
 	addr := hostOf(serveAttachments(t))
 	t.Run("two gigabytes", func(t *testing.T) { lie(t, addr, head+"Content-Length: 2147483648\r\n\r\n<", "") })
 	t.Run("without end", func(t *testing.T) {

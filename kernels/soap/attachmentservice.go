@@ -8,8 +8,6 @@ import (
 	"hash/crc32"
 	"io"
 	"net/http"
-	"strconv"
-	"sync"
 
 	"benchd/kernels/envelope"
 )
@@ -22,60 +20,26 @@ const (
 	messageLimit    = attachmentLimit + 2*rootLimit // all of it
 )
 
-// An attachmentService takes attachments in, of either encoding, and acknowledges each with
-// its length and checksum. It reads them as they come in and keeps none: many calls cost a
-// buffer each, whatever the attachments' lengths.
-type attachmentService struct {
-	exchanges sync.Pool // of *storing
-}
-
-func newAttachmentService() (*attachmentService, error) {
-	if _, err := newStoring(); err != nil {
-		return nil, err
-	}
-	s := &attachmentService{}
-	s.exchanges.New = func() any {
-		x, err := newStoring()
+// acknowledge takes an attachment in and makes the answer to it.
+func (x *exchange) acknowledge(r *http.Request) reply {
+	if x.storing == nil {
+		made, err := newStoring()
 		if err != nil {
-			return nil // cannot be: one was made above
+			return x.plain(http.StatusInternalServerError, "The service cannot make a codec: "+err.Error()+".\n")
 		}
-		return x
+		x.storing = made
 	}
-	return s, nil
+	a := x.storing.answer(r)
+	x.out = append(x.body(), x.storing.out...)
+	return a
 }
 
-// ServeHTTP answers one call.
-func (s *attachmentService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.URL.Path != Path:
-		http.NotFound(w, r)
-		return
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "SOAP requests are sent by POST", http.StatusMethodNotAllowed)
-		return
-	}
-	x, ok := s.exchanges.Get().(*storing)
-	if !ok {
-		http.Error(w, "the service cannot make a codec", http.StatusInternalServerError)
-		return
-	}
-	defer s.exchanges.Put(x)
-	status := x.answer(r)
-	h := w.Header()
-	h.Set("Content-Type", mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(x.out)))
-	if status == http.StatusRequestEntityTooLarge {
-		h.Set("Connection", "close") // the rest of the body is not read
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(x.out) // a client that is gone needs no answer
-}
-
-// A storing has what one call needs; it is used again for another.
+// A storing takes attachments in, of either encoding, and acknowledges each with its length
+// and checksum. It reads them as they come in and keeps none: a call costs a buffer, whatever
+// the attachment's length. One is used for calls one after another.
 type storing struct {
 	parts  *PartReader
-	reader storeReader
+	reader *storeReader
 	codec  *envelope.Codec // writes faults
 
 	contentType string // of the last message, and what it says
@@ -87,6 +51,7 @@ type storing struct {
 	rootID []byte
 	stored []storedPart
 	wanted []byte // the Content-ID the envelope refers to
+	read   bool   // the message has been read to its end
 	out    []byte // the answer
 }
 
@@ -104,24 +69,36 @@ func newStoring() (*storing, error) {
 		return nil, err
 	}
 	return &storing{
-		parts: &PartReader{buf: make([]byte, partBuffer)}, reader: storeReader{envelope.NewScanner(limits)}, codec: codec,
+		parts: &PartReader{buf: make([]byte, partBuffer)}, reader: newStoreReader(limits), codec: codec,
 	}, nil
 }
 
-// answer takes the message in, makes the answer or a fault in x.out and returns the status.
-func (x *storing) answer(r *http.Request) int {
+// answer takes the message in and makes the answer or a fault in x.out, in the version of the
+// request, which is that of SOAP 1.1 if nothing else can be read.
+func (x *storing) answer(r *http.Request) reply {
+	x.read = false
 	got, refused := x.store(r)
+	b := x.related.binding
+	a := reply{status: http.StatusOK, kind: b.kind, keep: x.read}
 	if refused != nil {
+		x.codec.Use(b.version)
 		x.out = x.codec.AppendFault(x.out[:0], &refused.fault)
-		return cmp.Or(refused.status, http.StatusInternalServerError)
+		a.status = cmp.Or(refused.status, b.status(&refused.fault))
+		if codingOf(r.Header) != codingPlain {
+			a.takes = codingNone
+		}
+		return a
 	}
-	x.out = appendReceipt(x.out[:0], got)
-	return http.StatusOK
+	x.out = appendReceipt(x.out[:0], b.version, got)
+	return a
 }
 
 // store takes the message in.
 func (x *storing) store(r *http.Request) (receipt, *refusal) {
 	if refused := x.understandType(r.Header.Get("Content-Type")); refused != nil {
+		return receipt{}, refused
+	}
+	if _, refused := takenCoding(r.Header, codingPlain); refused != nil {
 		return receipt{}, refused
 	}
 	if r.ContentLength > messageLimit {
@@ -130,6 +107,8 @@ func (x *storing) store(r *http.Request) (receipt, *refusal) {
 	if err := x.take(&bounded{source: r.Body, left: messageLimit + 1}); err != nil {
 		return receipt{}, refuseMessage(err)
 	}
+	x.read = true
+	x.reader.use(x.related.version)
 	id, err := x.reader.request(x.wanted[:0], x.root, x.related.xop)
 	x.wanted = id
 	var wrong *envelope.Error
@@ -139,7 +118,7 @@ func (x *storing) store(r *http.Request) (receipt, *refusal) {
 	if err != nil {
 		return receipt{}, refuse(0, "the request cannot be read: %v", err)
 	}
-	if refused := checkAction(r.Header["Soapaction"], storeAction); refused != nil {
+	if refused := x.related.intent(r.Header).check(storeAction); refused != nil {
 		return receipt{}, refused
 	}
 	return x.find()
@@ -150,7 +129,7 @@ func (x *storing) understandType(value string) *refusal {
 	if x.contentType == value && value != "" {
 		return nil
 	}
-	x.contentType = ""
+	x.contentType, x.related = "", related{binding: bindingOf(envelope.V11)}
 	said, err := parseRelated(value)
 	if err != nil {
 		return refuse(http.StatusUnsupportedMediaType, "%v", err)

@@ -1,6 +1,7 @@
 package soap
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -21,14 +22,15 @@ type attachmentTrial struct {
 	client *client
 	form   form
 	sent   content
-	reader storeReader
+	reader *storeReader
 	codec  *envelope.Codec // reads faults
 	m      envelope.Message
 
 	text    []byte // the request up to its content
 	closing []byte // and behind it
 	pieces  net.Buffers
-	unsent  net.Buffers // of pieces
+	unsent  net.Buffers   // of pieces
+	records *bufio.Writer // for TLS
 }
 
 var (
@@ -66,7 +68,7 @@ func (t *attachmentTrial) call(ctx context.Context, c content) error {
 	case errors.Is(err, errFault):
 		return t.fault(answer)
 	case status != http.StatusOK:
-		return malformed("the service answered with status %d and no fault", status)
+		return t.client.noFault(status)
 	case err != nil:
 		return malformed("the answer: %w", err)
 	case got != c.receipt:
@@ -85,6 +87,9 @@ func (t *attachmentTrial) unwrap(answer []byte) ([]byte, error) {
 	said, err := parseRelated(t.client.kind)
 	if err != nil {
 		return nil, err
+	}
+	if said.version != t.form.version {
+		return nil, fmt.Errorf("it is in SOAP %s, and the request was in %s", said.version, t.form.version)
 	}
 	parts, err := NewPartReader(bytes.NewReader(answer), said.boundary)
 	if err != nil {
@@ -127,8 +132,29 @@ func (t *attachmentTrial) send(c content) error {
 	t.pieces = append(t.pieces[:0], t.text[opening:], t.text[:opening])
 	t.pieces = append(c.appendTo(t.pieces), t.closing)
 	t.unsent = t.pieces // which is consumed
+	if t.client.tls != nil {
+		return t.sendRecords()
+	}
 	_, err := t.unsent.WriteTo(t.client.conn)
 	return err
+}
+
+// recordSize is how much one record of TLS carries at most (RFC 8446, section 5.1).
+const recordSize = 16 << 10
+
+// sendRecords writes the pieces by way of a buffer: each write by TLS is a record and a packet
+// of its own, and there is nothing to save by not copying what is encrypted anyway.
+func (t *attachmentTrial) sendRecords() error {
+	if t.records == nil {
+		t.records = bufio.NewWriterSize(nil, recordSize)
+	}
+	t.records.Reset(t.client.conn)
+	for _, piece := range t.unsent {
+		if _, err := t.records.Write(piece); err != nil {
+			return err
+		}
+	}
+	return t.records.Flush()
 }
 
 // Count tells what a call carries: the attachment, one way.

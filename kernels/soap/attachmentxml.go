@@ -23,10 +23,18 @@ const (
 	xopSpace        = "http://www.w3.org/2004/08/xop/include"
 	storeAction     = attachmentSpace + "#store"
 
-	storeOpen = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
-		`<soap:Envelope xmlns:soap="` + envelope.SOAP11 + `" xmlns:a="` + attachmentSpace + `"><soap:Body>`
-	storeClose = `</soap:Body></soap:Envelope>`
+	storeHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<soap:Envelope xmlns:soap="`
+	storeBody = `" xmlns:a="` + attachmentSpace + `"><soap:Body>`
+	storeEnd  = `</soap:Body></soap:Envelope>`
 )
+
+// openStore returns what an envelope of a version begins with.
+func openStore(v envelope.Version) string {
+	if v == envelope.V12 {
+		return storeHead + envelope.SOAP12 + storeBody
+	}
+	return storeHead + envelope.SOAP11 + storeBody
+}
 
 // A receipt is what the service says of the attachment it got.
 type receipt struct {
@@ -35,8 +43,8 @@ type receipt struct {
 }
 
 // appendStore appends the envelope of a request whose attachment has the Content-ID id.
-func appendStore(dst []byte, id string, xop bool) []byte {
-	dst = append(dst, storeOpen+`<a:store>`...)
+func appendStore(dst []byte, v envelope.Version, id string, xop bool) []byte {
+	dst = append(append(dst, openStore(v)...), `<a:store>`...)
 	if xop {
 		dst = append(dst, `<a:content><xop:Include xmlns:xop="`+xopSpace+`" href="cid:`...)
 		dst = append(append(dst, id...), `"/></a:content>`...)
@@ -44,22 +52,35 @@ func appendStore(dst []byte, id string, xop bool) []byte {
 		dst = append(dst, `<a:content href="cid:`...)
 		dst = append(append(dst, id...), `"/>`...)
 	}
-	return append(dst, `</a:store>`+storeClose...)
+	return append(dst, `</a:store>`+storeEnd...)
 }
 
 // appendReceipt appends the envelope of an answer.
-func appendReceipt(dst []byte, r receipt) []byte {
-	dst = append(dst, storeOpen+`<a:storeResponse><a:length>`...)
+func appendReceipt(dst []byte, v envelope.Version, r receipt) []byte {
+	dst = append(append(dst, openStore(v)...), `<a:storeResponse><a:length>`...)
 	dst = strconv.AppendInt(dst, r.length, 10)
 	dst = append(dst, `</a:length><a:checksum>`...)
 	dst = strconv.AppendUint(dst, uint64(r.checksum), 10)
-	return append(dst, `</a:checksum></a:storeResponse>`+storeClose...)
+	return append(dst, `</a:checksum></a:storeResponse>`+storeEnd...)
 }
 
-// A storeReader reads these envelopes. Its errors are of type *envelope.Error, and errFault
-// for a fault.
+// A storeReader reads these envelopes, of one version of SOAP at a time. Its errors are of
+// type *envelope.Error, and errFault for a fault.
 type storeReader struct {
 	scanner *envelope.Scanner
+	soap    envelope.Space // the namespace of the envelope
+}
+
+func newStoreReader(limits envelope.Limits) *storeReader {
+	return &storeReader{envelope.NewScanner(limits), envelope.SOAP11Space}
+}
+
+// use makes the reader read envelopes of a version.
+func (r *storeReader) use(v envelope.Version) {
+	r.soap = envelope.SOAP11Space
+	if v == envelope.V12 {
+		r.soap = envelope.SOAP12Space
+	}
 }
 
 // errFault tells that the body holds a fault.
@@ -67,7 +88,7 @@ var errFault = errors.New("the body holds a fault")
 
 // request reads the envelope of a request and appends to dst the Content-ID that it refers
 // to.
-func (r storeReader) request(dst, doc []byte, xop bool) ([]byte, error) {
+func (r *storeReader) request(dst, doc []byte, xop bool) ([]byte, error) {
 	if err := r.open(doc, "store"); err != nil {
 		return dst, err
 	}
@@ -82,7 +103,7 @@ func (r storeReader) request(dst, doc []byte, xop bool) ([]byte, error) {
 }
 
 // reference reads the element of the attachment to its end.
-func (r storeReader) reference(dst []byte, xop bool) ([]byte, error) {
+func (r *storeReader) reference(dst []byte, xop bool) ([]byte, error) {
 	if xop {
 		more, err := r.child()
 		if err != nil {
@@ -110,7 +131,7 @@ func (r storeReader) reference(dst []byte, xop bool) ([]byte, error) {
 }
 
 // answer reads the envelope of an answer.
-func (r storeReader) answer(doc []byte) (receipt, error) {
+func (r *storeReader) answer(doc []byte) (receipt, error) {
 	var got receipt
 	if err := r.open(doc, "storeResponse"); err != nil {
 		return got, err
@@ -127,7 +148,7 @@ func (r storeReader) answer(doc []byte) (receipt, error) {
 }
 
 // number reads an element of the operation that holds a whole number of so many bits.
-func (r storeReader) number(local string, bits int) (uint64, error) {
+func (r *storeReader) number(local string, bits int) (uint64, error) {
 	if err := r.enter(local); err != nil {
 		return 0, err
 	}
@@ -143,7 +164,7 @@ func (r storeReader) number(local string, bits int) (uint64, error) {
 }
 
 // open reads up to the start tag of the operation, which is the first element of the body.
-func (r storeReader) open(doc []byte, operation string) error {
+func (r *storeReader) open(doc []byte, operation string) error {
 	if err := r.root(doc); err != nil {
 		return err
 	}
@@ -156,7 +177,7 @@ func (r storeReader) open(doc []byte, operation string) error {
 		return err
 	case !more:
 		return r.wrong("the body is empty")
-	case r.scanner.Space() == envelope.SOAP11Space && string(r.scanner.Local()) == "Fault":
+	case r.scanner.Space() == r.soap && string(r.scanner.Local()) == "Fault":
 		return errFault
 	case !r.is(operation):
 		return r.wrong("the element %q of the body is not the operation %q", r.scanner.Local(), operation)
@@ -165,7 +186,7 @@ func (r storeReader) open(doc []byte, operation string) error {
 }
 
 // root reads the envelope's start tag and checks its version.
-func (r storeReader) root(doc []byte) error {
+func (r *storeReader) root(doc []byte) error {
 	s := r.scanner
 	if err := s.Reset(doc); err != nil {
 		return err
@@ -176,8 +197,8 @@ func (r storeReader) root(doc []byte) error {
 	if string(s.Local()) != "Envelope" {
 		return r.wrong("the root element is not a SOAP envelope")
 	}
-	if s.Space() != envelope.SOAP11Space {
-		err := r.wrong("the envelope is of the namespace %q; allowed is %q", s.URI(), envelope.SOAP11)
+	if s.Space() != r.soap {
+		err := r.wrong("the envelope is of the namespace %q, which is not that of the version which the content type says", s.URI())
 		err.Code = envelope.CodeVersionMismatch
 		return err
 	}
@@ -185,10 +206,10 @@ func (r storeReader) root(doc []byte) error {
 }
 
 // headers reads up to the start tag of the body, and the header if there is one.
-func (r storeReader) headers() error {
+func (r *storeReader) headers() error {
 	for headed := false; ; headed = true {
 		more, err := r.child()
-		soap := r.scanner.Space() == envelope.SOAP11Space
+		soap := r.scanner.Space() == r.soap
 		switch {
 		case err != nil:
 			return err
@@ -205,22 +226,44 @@ func (r storeReader) headers() error {
 	}
 }
 
-// actorNext is the actor that every receiver is (SOAP 1.1, section 4.2.2).
-const actorNext = "http://schemas.xmlsoap.org/soap/actor/next"
+// The receivers of header blocks that this one is: every one (SOAP 1.1, section 4.2.2, and
+// SOAP 1.2, section 2.2), and the last.
+const (
+	actorNext    = "http://schemas.xmlsoap.org/soap/actor/next"
+	roleNext     = envelope.SOAP12 + "/role/next"
+	roleUltimate = envelope.SOAP12 + "/role/ultimateReceiver"
+)
 
-// blocks passes over the blocks of the header and refuses one that has to be understood
-// here (SOAP 1.1, section 4.2.3).
-func (r storeReader) blocks() error {
+// refuses tells whether the current header block has to be understood here (SOAP 1.1, section
+// 4.2.3, and SOAP 1.2, section 5.2.3, where the value is a boolean).
+func (r *storeReader) refuses() bool {
+	target := "actor"
+	if r.soap == envelope.SOAP12Space {
+		target = "role"
+	}
+	must, _ := r.scanner.Attr(r.soap, "mustUnderstand")
+	if text := string(bytes.TrimSpace(must)); text != "1" && text != "true" {
+		return false
+	}
+	whom, _ := r.scanner.Attr(r.soap, target)
+	switch string(whom) {
+	case "", actorNext, roleNext, roleUltimate:
+		return true
+	}
+	return false
+}
+
+// blocks passes over the blocks of the header and refuses one that has to be understood.
+func (r *storeReader) blocks() error {
 	for {
 		more, err := r.child()
 		if err != nil || !more {
 			return err
 		}
-		must, _ := r.scanner.Attr(envelope.SOAP11Space, "mustUnderstand")
-		actor, _ := r.scanner.Attr(envelope.SOAP11Space, "actor")
-		if string(must) == "1" && (len(actor) == 0 || string(actor) == actorNext) {
+		if r.refuses() {
 			err := r.wrong("the header block %q has to be understood and is not", r.scanner.Local())
 			err.Code = envelope.CodeMustUnderstand
+			err.Block = envelope.Name{Space: string(r.scanner.URI()), Local: string(r.scanner.Local())}
 			return err
 		}
 		if err := r.skip(); err != nil {
@@ -230,8 +273,8 @@ func (r storeReader) blocks() error {
 }
 
 // end reads what follows the last element of the operation: the ends of operation, body and
-// envelope, and behind the body what means nothing here.
-func (r storeReader) end() error {
+// envelope, and behind the body what means nothing here, which SOAP 1.1 allows (section 4).
+func (r *storeReader) end() error {
 	for _, of := range []string{"operation", "body"} {
 		more, err := r.child()
 		if err != nil {
@@ -249,7 +292,7 @@ func (r storeReader) end() error {
 		case !more:
 			_, err = r.scanner.Next() // there is no second root
 			return err
-		case r.scanner.Space() == envelope.SOAP11Space || r.scanner.Space() == envelope.NoSpace:
+		case r.soap == envelope.SOAP12Space || r.scanner.Space() == r.soap || r.scanner.Space() == envelope.NoSpace:
 			return r.wrong("the element %q is not allowed behind the body", r.scanner.Local())
 		}
 		if err := r.skip(); err != nil {
@@ -259,7 +302,7 @@ func (r storeReader) end() error {
 }
 
 // enter goes to the next element, which must have this name.
-func (r storeReader) enter(local string) error {
+func (r *storeReader) enter(local string) error {
 	more, err := r.child()
 	if err == nil && (!more || !r.is(local)) {
 		return r.wrong("the operation lacks its element %q, or another stands before it", local)
@@ -268,7 +311,7 @@ func (r storeReader) enter(local string) error {
 }
 
 // leave goes to the end of the current element, which must have no element any more.
-func (r storeReader) leave() error {
+func (r *storeReader) leave() error {
 	more, err := r.child()
 	if err == nil && more {
 		return r.wrong("the element %q stands where none is allowed", r.scanner.Local())
@@ -277,12 +320,12 @@ func (r storeReader) leave() error {
 }
 
 // is tells whether the current element has this name.
-func (r storeReader) is(local string) bool {
+func (r *storeReader) is(local string) bool {
 	return string(r.scanner.Local()) == local && string(r.scanner.URI()) == attachmentSpace
 }
 
 // child goes to the next element inside the current one, or to its end, and refuses text.
-func (r storeReader) child() (bool, error) {
+func (r *storeReader) child() (bool, error) {
 	for {
 		kind, err := r.scanner.Next()
 		switch {
@@ -297,7 +340,7 @@ func (r storeReader) child() (bool, error) {
 }
 
 // skip goes to the end of the current element.
-func (r storeReader) skip() error {
+func (r *storeReader) skip() error {
 	for depth := r.scanner.Depth(); r.scanner.Depth() >= depth; {
 		if _, err := r.scanner.Next(); err != nil {
 			return err
@@ -307,6 +350,6 @@ func (r storeReader) skip() error {
 }
 
 // wrong makes the error of a well-formed document that is not what it should be.
-func (r storeReader) wrong(format string, args ...any) *envelope.Error {
+func (r *storeReader) wrong(format string, args ...any) *envelope.Error {
 	return &envelope.Error{Code: envelope.CodeClient, Offset: r.scanner.Offset(), Reason: fmt.Sprintf(format, args...)}
 }

@@ -67,7 +67,9 @@ func openTrial(tb testing.TB, k kernels.Kernel, p kernels.Params) kernels.Trial 
 
 // hostOf returns the host and port of the service.
 func hostOf(p kernels.Params) string {
-	return strings.TrimSuffix(strings.TrimPrefix(p[kernels.Addr], "http://"), soap.Path)
+	_, rest, _ := strings.Cut(p[kernels.Addr], "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
 }
 
 // eachCall runs a benchmark for both models with the beans and with 1 MB of records, in bytes

@@ -109,8 +109,3 @@ func (i intent) check(want string) *refusal {
 	}
 	return nil
 }
-
-// checkAction does so for a request of SOAP 1.1.
-func checkAction(values []string, want string) *refusal {
-	return intent{bindingOf(envelope.V11), values}.check(want)
-}

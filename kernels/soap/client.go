@@ -2,18 +2,21 @@ package soap
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"benchd/kernels"
 )
 
 // Limits of an answer and of its head.
@@ -30,7 +33,8 @@ var errAnswerTooLong = malformed("the answer and its head are longer than %d byt
 //
 // One goroutine uses it; only interrupt may come from another.
 type client struct {
-	addr string // host:port
+	endpoint
+	gzip bool   // bodies are compressed
 	head string // the request's head up to the value of Content-Length
 	once bool   // a connection is for one call
 
@@ -38,35 +42,32 @@ type client struct {
 	out     []byte       // room for the head, and the body behind it
 	in      []byte       // the body of the last answer
 	kind    string       // its content type
+	coding  string       // what its body came in
+	coded   []byte       // the body before it was unpacked
+	unpack  unpacker
 	source  source
 	reader  *bufio.Reader
 	served  bool // the connection has carried an answer
 
 	mu      sync.Mutex // held to change, or to read in interrupt:
-	conn    net.Conn   // nil when there is none
+	raw     net.Conn   // the connection; nil when there is none
+	conn    net.Conn   // what is spoken on: raw, or TLS over it
 	watched *watch     // nil when no context is
 }
 
 // lengthRoom is room for the value of Content-Length and the empty line.
 const lengthRoom = 24
 
-// newClient makes a client that sends bodies of a content type to the service at a URL or
-// host:port. Without an action there is no header for it.
-func newClient(addr, kind, action string) (*client, error) {
-	if !strings.Contains(addr, "://") {
-		addr = "http://" + addr + Path
-	}
-	u, err := url.Parse(addr)
-	if err != nil || u.Scheme != "http" || u.Port() == "" {
-		return nil, fmt.Errorf("the address of the service is %q; it must be like http://127.0.0.1:8080%s", addr, Path)
-	}
-	head := "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\nUser-Agent: benchd\r\nContent-Type: " + kind + "\r\n"
+// newClient makes a client that sends bodies of a content type. Without an action there is no
+// header for it.
+func newClient(to endpoint, kind, action string) *client {
+	head := "POST " + to.uri + " HTTP/1.1\r\nHost: " + to.name + "\r\nUser-Agent: benchd\r\nContent-Type: " + kind + "\r\n"
 	if action != "" {
 		head += "SOAPAction: \"" + action + "\"\r\n"
 	}
-	c := &client{addr: u.Host, head: head + lengthName, request: http.Request{Method: http.MethodPost}}
+	c := &client{endpoint: to, head: head + lengthName, request: http.Request{Method: http.MethodPost}}
 	c.reader = bufio.NewReaderSize(&c.source, 16<<10)
-	return c, nil
+	return c
 }
 
 // lengthName ends the head.
@@ -75,7 +76,18 @@ const lengthName = "Content-Length: "
 // single makes the client take a new connection for each call, and say so.
 func (c *client) single() {
 	c.once = true
-	c.head = strings.TrimSuffix(c.head, lengthName) + "Connection: close\r\n" + lengthName
+	c.say("Connection: close\r\n")
+}
+
+// compressed makes the client say that what it sends is gzip, and that it takes it too.
+func (c *client) compressed() {
+	c.gzip = true
+	c.say("Content-Encoding: " + codingGzip + "\r\nAccept-Encoding: " + codingGzip + "\r\n")
+}
+
+// say adds a field to the head.
+func (c *client) say(field string) {
+	c.head = strings.TrimSuffix(c.head, lengthName) + field + lengthName
 }
 
 // body returns the empty slice to append the body of the next request to: behind the room
@@ -155,10 +167,42 @@ func (c *client) exchange(send func() error) (status int, begun bool, err error)
 	}
 	_ = resp.Body.Close() // it is at its end
 	c.served, c.kind = true, resp.Header.Get("Content-Type")
-	if cut != nil || c.once || resp.Close || c.reader.Buffered() > 0 { // what is there unasked for belongs to no call
+	switch {
+	case cut != nil:
 		c.drop()
+	case c.once || resp.Close || c.reader.Buffered() > 0: // what is there unasked for belongs to no call
+		c.leave()
 	}
-	return resp.StatusCode, true, nil
+	return resp.StatusCode, true, c.decode(resp.Header)
+}
+
+// decode takes the coding off the answer that its head tells.
+func (c *client) decode(h http.Header) (err error) {
+	c.coding = codingOf(h)
+	switch {
+	case c.coding == codingPlain:
+		return nil
+	case c.coding != codingGzip || !c.gzip:
+		return malformed("the answer is encoded as %s, which was not asked for", c.coding)
+	}
+	c.in, c.coded = c.coded, c.in
+	c.in, err = c.unpack.unpack(c.in[:0], c.coded, answerLimit)
+	switch {
+	case err != nil:
+		return malformed("the answer is not gzip as it says: %v", err)
+	case len(c.in) > answerLimit:
+		return malformed("the answer is longer than %d bytes", answerLimit)
+	}
+	return nil
+}
+
+// noFault makes the failure of an answer that has neither the status of success nor a fault.
+// What it says in plain text is told: a service may say there how to call it.
+func (c *client) noFault(status int) *kernels.Failure {
+	if !strings.HasPrefix(c.kind, "text/plain") || len(c.in) == 0 {
+		return malformed("the service answered with status %d and no fault", status)
+	}
+	return malformed("the service answered with status %d and no fault, and says: %.200q", status, bytes.TrimSpace(c.in))
 }
 
 // room returns the slice to read an answer into, large enough for one of the given length.
@@ -189,25 +233,53 @@ func (c *client) response() (*http.Response, error) {
 // connect makes the connection. TCP_NODELAY is set, so that no answer waits for an
 // acknowledgement.
 func (c *client) connect(ctx context.Context) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", c.addr)
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", c.host)
 	if err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("connect to the SOAP service: %w", ctx.Err())
 		}
 		return failure("connect to the SOAP service", err)
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := raw.(*net.TCPConn); ok {
 		if err := tcp.SetNoDelay(true); err != nil {
-			return errors.Join(failure("connect to the SOAP service", err), conn.Close())
+			return errors.Join(failure("connect to the SOAP service", err), raw.Close())
 		}
+	}
+	conn, err := c.secure(ctx, raw)
+	if err != nil {
+		_ = raw.Close() // of no use
+		return err
 	}
 	c.source, c.served = source{conn: conn, over: errAnswerTooLong}, false
 	c.reader.Reset(&c.source)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conn = conn
+	c.raw, c.conn = raw, conn
 	c.bound()
 	return nil
+}
+
+// secure makes the handshake of TLS if the address asks for it. It ends with ctx, and within
+// its own time: a service that says nothing is not waited for.
+func (c *client) secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
+	if c.tls == nil {
+		return raw, nil
+	}
+	conn := tls.Client(raw, c.tls)
+	bounded, cancel := context.WithTimeout(ctx, handshakeTime)
+	defer cancel()
+	err := conn.HandshakeContext(bounded)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("connect to the SOAP service: %w", ctx.Err())
+	}
+	f := failure("connect to the SOAP service by TLS", err)
+	if f.Class == classMalformed {
+		f.Class = classTLS
+	}
+	return nil, f
 }
 
 // bound ends the connection's operations if the watched context is done, and lets them take
@@ -264,18 +336,24 @@ func (c *client) interrupt(w *watch) {
 	}
 }
 
-// drop closes the connection.
-func (c *client) drop() {
+// drop closes the connection at once.
+func (c *client) drop() { c.hangUp(func() error { return c.raw.Close() }) }
+
+// leave closes the connection in order: by TLS, the other side is told (RFC 8446, section
+// 6.1).
+func (c *client) leave() { c.hangUp(func() error { return c.conn.Close() }) }
+
+func (c *client) hangUp(by func() error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn != nil {
-		_ = c.conn.Close() // nothing is waiting to be written
-		c.conn = nil
+		_ = by() // nothing is waiting to be written
+		c.raw, c.conn = nil, nil
 	}
 }
 
 // close gives back what the client holds.
 func (c *client) close() {
 	c.unwatch()
-	c.drop()
+	c.leave()
 }

@@ -18,6 +18,7 @@ const (
 	classTimeout   = "timeout"
 	classRefused   = "refused" // nothing listens
 	classReset     = "reset"   // the connection was closed before the answer was complete
+	classTLS       = "tls"     // the other side's certificate is not believed, or what it says is not TLS
 )
 
 // malformed makes the failure of an answer that is not one.
@@ -34,6 +35,8 @@ func failure(operation string, err error) *kernels.Failure {
 		return &kernels.Failure{Class: known.Class, Err: fmt.Errorf("%s: %w", operation, known.Err)}
 	case isTimeout(err):
 		class = classTimeout
+	case isTLS(err):
+		class = classTLS
 	case errors.Is(err, syscall.ECONNREFUSED):
 		class = classRefused
 	case isCut(err):
@@ -50,5 +53,5 @@ func isTimeout(err error) bool {
 // isCut tells whether an error says that the connection ended.
 func isCut(err error) bool {
 	var op *net.OpError
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && !op.Timeout()
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && !op.Timeout() && !isTLS(err)
 }

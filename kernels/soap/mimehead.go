@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"mime"
+	"net/http"
 	"strings"
+
+	"benchd/kernels/envelope"
 )
 
 // A Part is the head of a part of a message. Its fields are parts of one buffer.
@@ -96,14 +99,23 @@ func isFieldName(name []byte) bool {
 const (
 	typeRelated = "multipart/related"   // RFC 2387
 	typeXOP     = "application/xop+xml" // XOP, section 4.1
-	typeXML     = "text/xml"
 )
 
 // A related is what the content type of a message in parts says (RFC 2387, section 3).
 type related struct {
+	binding  // of the version of SOAP
 	boundary string
-	start    string // the ID of the root part; empty for the first part
-	xop      bool   // the root is XOP, and not plain XML
+	start    string   // the ID of the root part; empty for the first part
+	xop      bool     // the root is XOP, and not plain XML
+	actions  []string // what SOAP 1.2 says of the operation, if it does
+}
+
+// intent returns what a request in parts says that it means.
+func (r related) intent(h http.Header) intent {
+	if r.version == envelope.V12 {
+		return intent{r.binding, r.actions}
+	}
+	return intent{r.binding, h["Soapaction"]}
 }
 
 // parseRelated reads the content type of a message in parts. The error is a sentence.
@@ -119,15 +131,19 @@ func parseRelated(value string) (related, error) {
 	if r.boundary == "" {
 		return related{}, fmt.Errorf("the content type %q names no boundary", value)
 	}
-	switch root := strings.ToLower(params["type"]); root {
-	case typeXOP:
+	soap := params["type"]
+	if strings.EqualFold(soap, typeXOP) {
 		r.xop = true
-		if info, _, _ := strings.Cut(params["start-info"], ";"); !strings.EqualFold(strings.TrimSpace(info), typeXML) {
-			return related{}, fmt.Errorf("the start-info of the content type is %q; that of SOAP 1.1 is %s", params["start-info"], typeXML)
+		soap = params["start-info"]
+	}
+	if !r.understand(soap) {
+		if r.xop {
+			return related{}, fmt.Errorf("the start-info of the content type is %q; allowed are %s and %s", soap, media11, media12)
 		}
-	case typeXML:
-	default:
-		return related{}, fmt.Errorf("the type of the root part is %q; allowed are %s and %s", root, typeXOP, typeXML)
+		return related{}, fmt.Errorf("the type of the root part is %q; allowed are %s, %s and %s", soap, typeXOP, media11, media12)
+	}
+	if action, ok := params["action"]; ok {
+		r.actions = []string{action}
 	}
 	if start := params["start"]; start != "" {
 		if len(start) < 3 || start[0] != '<' || start[len(start)-1] != '>' {
@@ -138,6 +154,26 @@ func parseRelated(value string) (related, error) {
 	return r, nil
 }
 
+// understand takes the media type of an envelope in, which may have the action with it. It
+// tells whether it is one.
+func (r *related) understand(media string) bool {
+	bare, more, _ := strings.Cut(media, ";")
+	switch strings.ToLower(strings.TrimSpace(bare)) {
+	case media11:
+		r.binding = bindingOf(envelope.V11)
+	case media12:
+		r.binding = bindingOf(envelope.V12)
+	default:
+		return false
+	}
+	if strings.Contains(more, "action") { // a parameter as any other, whose place XOP gives here (section 4.1)
+		if _, params, err := mime.ParseMediaType(media); err == nil && params["action"] != "" {
+			r.actions = []string{params["action"]}
+		}
+	}
+	return true
+}
+
 // checkRoot refuses a root part that is not of the type that the message's own says. The
 // error is a sentence.
 func (r related) checkRoot(value string) error {
@@ -145,11 +181,11 @@ func (r related) checkRoot(value string) error {
 	if err != nil {
 		return fmt.Errorf("the content type %q of the root part cannot be read: %w", value, err)
 	}
-	want := typeXML
+	want := r.media
 	if r.xop {
 		want = typeXOP
-		if inner, _, _ := strings.Cut(params["type"], ";"); !strings.EqualFold(strings.TrimSpace(inner), typeXML) {
-			return fmt.Errorf("the type in the root part's content type is %q; that of SOAP 1.1 is %s", params["type"], typeXML)
+		if inner, _, _ := strings.Cut(params["type"], ";"); !strings.EqualFold(strings.TrimSpace(inner), r.media) {
+			return fmt.Errorf("the type in the root part's content type is %q; that of SOAP %s is %s", params["type"], r.version, r.media)
 		}
 	}
 	if kind != want {

@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"net"
+
+	"benchd/kernels/envelope"
 )
 
 // The boundary between the parts of a request, and their IDs. No line of the content begins
@@ -15,35 +17,47 @@ const (
 	contentID       = "content@benchd"
 )
 
-// A form is the encoding of the requests.
+// A form is how requests are made: their version of SOAP and their encoding.
 type form struct {
-	xop bool
+	binding
+	xop  bool
+	root string // the content type of the root part
 }
 
-func newForm(encoding string) (form, error) {
+func newForm(encoding string, v envelope.Version) (form, error) {
 	if encoding != encodingMTOM && encoding != encodingSwA {
 		return form{}, fmt.Errorf("there is no encoding %q; allowed are %q and %q", encoding, encodingMTOM, encodingSwA)
 	}
-	return form{xop: encoding == encodingMTOM}, nil
+	f := form{binding: bindingOf(v), xop: encoding == encodingMTOM}
+	switch {
+	case f.xop:
+		f.root = typeXOP + `; charset=UTF-8; type="` + f.media + `"`
+	case f.version == envelope.V12:
+		f.root = f.media + `; charset=UTF-8; action="` + storeAction + `"`
+	default:
+		f.root = f.media + "; charset=UTF-8"
+	}
+	return f, nil
 }
 
-// contentType is that of the whole message (RFC 2387, section 3; XOP, section 4).
-func (f form) contentType() string {
-	more := `; type="` + typeXML + `"`
+// request returns the content type of the whole message (RFC 2387, section 3; XOP, section 4)
+// and the value of its SOAPAction, if it has one: that of SOAP 1.2 is a parameter.
+func (f form) request() (kind, action string) {
+	kind = typeRelated + `; boundary="` + requestBoundary + `"; start="<` + rootID + `>"; type="`
 	if f.xop {
-		more = `; type="` + typeXOP + `"; start-info="` + typeXML + `"`
+		kind += typeXOP + `"; start-info="`
 	}
-	return typeRelated + `; boundary="` + requestBoundary + `"; start="<` + rootID + `>"` + more
+	kind += f.media + `"`
+	if f.version == envelope.V12 {
+		return kind + `; action="` + storeAction + `"`, ""
+	}
+	return kind, storeAction
 }
 
 // appendOpening appends all of a message that stands before the content of its attachment.
 func (f form) appendOpening(dst []byte) []byte {
-	kind := typeXML + "; charset=UTF-8"
-	if f.xop {
-		kind = typeXOP + `; charset=UTF-8; type="` + typeXML + `"`
-	}
-	dst = appendHead(dst, "--"+requestBoundary, kind, rootID)
-	dst = appendStore(dst, contentID, f.xop)
+	dst = appendHead(dst, "--"+requestBoundary, f.root, rootID)
+	dst = appendStore(dst, f.version, contentID, f.xop)
 	return appendHead(dst, "\r\n--"+requestBoundary, "application/octet-stream", contentID)
 }
 

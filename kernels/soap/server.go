@@ -2,6 +2,7 @@ package soap
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -10,10 +11,8 @@ import (
 	"time"
 
 	"benchd/kernels"
+	"benchd/kernels/envelope"
 )
-
-// Path is where the embedded service is.
-const Path = "/echo"
 
 // The time-outs of the embedded service. A client that stalls loses its connection; one
 // that pauses between two calls does not, as long as a trial may pause.
@@ -25,19 +24,11 @@ const (
 // parting is how long calls at work may take to end after the service was told to.
 const parting = 500 * time.Millisecond
 
-// Serve runs the service on a random loopback port until ctx is done. It calls ready with
-// the URL of the service.
+// Serve runs the service until ctx is done, at the address kernels.Listen or on a random port
+// of the loopback. It calls ready with the URL of the service.
 func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
-	s, err := newService(p)
-	if err != nil {
-		return fmt.Errorf("serve soap.echo: %w", err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("serve soap.echo: %w", err)
-	}
-	ready("http://" + listener.Addr().String() + Path)
-	if err := newServer(s).serve(ctx, listener); err != nil {
+	s := Services{Listen: p[kernels.Listen], Model: envelope.Model(p.Word("model")), TLS: p.Bool("tls")}
+	if err := s.Serve(ctx, func(at Addresses) { ready(at.Echo) }); err != nil {
 		return fmt.Errorf("serve soap.echo: %w", err)
 	}
 	return nil
@@ -49,6 +40,7 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 // left to net/http all the same.
 type server struct {
 	service *service
+	tls     *tls.Config // nil for none
 	closing atomic.Bool // no session begins another call
 
 	mu       sync.Mutex
@@ -56,8 +48,8 @@ type server struct {
 	ended    sync.WaitGroup
 }
 
-func newServer(s *service) *server {
-	return &server{service: s, sessions: make(map[*session]struct{})}
+func newServer(s *service, settings *tls.Config) *server {
+	return &server{service: s, tls: settings, sessions: make(map[*session]struct{})}
 }
 
 // serve accepts connections until ctx is done or the listener fails, and returns when the
@@ -110,7 +102,7 @@ func (s *server) close(chosen func(*session) bool) {
 	defer s.mu.Unlock()
 	for c := range s.sessions {
 		if chosen(c) {
-			_ = c.conn.Close() // of no more use to anybody
+			_ = c.raw.Close() // of no more use to anybody
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package soap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,33 +11,35 @@ import (
 	"sync"
 	"time"
 
-	"benchd/kernels"
 	"benchd/kernels/envelope"
 )
 
 // A service answers calls, of both versions of SOAP by what their content type says. What a
 // call needs comes from a pool and not with the connection: of thousands of connections only
 // as many hold buffers as are at work.
-type service struct{ exchanges sync.Pool } // of *exchange
+type service struct {
+	scheme    string    // of its addresses
+	exchanges sync.Pool // of *exchange
+}
 
-func newService(p kernels.Params) (*service, error) {
-	if _, err := newCodec(p); err != nil {
+func newService(model envelope.Model) (*service, error) {
+	if _, err := newExchange(model); err != nil {
 		return nil, err
 	}
-	s := &service{}
+	s := &service{scheme: schemePlain}
 	s.exchanges.New = func() any {
-		codec, err := newCodec(p)
+		x, err := newExchange(model)
 		if err != nil {
-			return nil // cannot be: it was made with the same parameters above
+			return nil // cannot be: one was made above
 		}
-		return &exchange{codec: codec, limit: envelope.DefaultLimits().Bytes}
+		return x
 	}
 	return s, nil
 }
 
 func (s *service) take() *exchange {
 	x, _ := s.exchanges.Get().(*exchange)
-	x.read = false
+	x.read, x.scheme = false, s.scheme
 	return x
 }
 
@@ -44,18 +47,34 @@ func (s *service) give(x *exchange) { s.exchanges.Put(x) }
 
 // An exchange has what one call needs; it is used again for another.
 type exchange struct {
-	codec *envelope.Codec
-	limit int
-	in    []byte // the body of the request
-	out   []byte // room for the head of the answer, and its body
-	read  bool   // the request has been read to its end
-	m     envelope.Message
+	codec  *envelope.Codec
+	limit  int
+	scheme string
+	in     []byte // the body of the request
+	out    []byte // room for the head of the answer, and its body
+	read   bool   // the request has been read to its end
+	m      envelope.Message
+
+	storing  *storing // for attachments, once there was one
+	spare    []byte   // for what is compressed: a body before and after
+	packer   packer
+	unpacker unpacker
+}
+
+func newExchange(model envelope.Model) (*exchange, error) {
+	codec, err := envelope.NewCodec(model, envelope.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	return &exchange{codec: codec, limit: envelope.DefaultLimits().Bytes}, nil
 }
 
 // A reply is what the head of an answer says; the body is in the exchange.
 type reply struct {
 	status int
 	kind   string // the content type
+	coding string // of the body
+	takes  string // the only coding that is taken, where the request had another
 	keep   bool   // the connection can carry another call
 	told   bool   // the client, of HTTP/1.0, has to be told so
 }
@@ -87,18 +106,21 @@ func (x *exchange) serve(r *http.Request) reply {
 
 // reply makes the answer to a request. SOAP is sent by POST (SOAP 1.1, section 6).
 func (x *exchange) reply(r *http.Request) reply {
-	if cap(x.in)+cap(x.out) > keptBytes {
-		x.in, x.out, x.m = nil, nil, envelope.Message{}
+	if cap(x.in)+cap(x.out)+cap(x.spare) > keptBytes {
+		x.in, x.out, x.spare, x.m = nil, nil, nil, envelope.Message{}
 	}
 	x.read = r.Body == http.NoBody
+	path := r.URL.Path
 	switch {
-	case r.URL.Path != Path:
-		return x.plain(http.StatusNotFound, "The service is at "+Path+".\n")
+	case path != Path && path != AttachmentPath:
+		return x.plain(http.StatusNotFound, "The services are at "+Path+" and "+AttachmentPath+".\n")
 	case asksForWSDL(r):
-		x.out = append(x.body(), describe(r.Host)...)
+		x.out = append(x.body(), describe(x.scheme, r.Host, path)...)
 		return reply{status: http.StatusOK, kind: mediaType, keep: x.read}
 	case r.Method != http.MethodPost:
 		return x.plain(http.StatusMethodNotAllowed, "SOAP requests are sent by POST.\n")
+	case path == AttachmentPath:
+		return x.acknowledge(r)
 	}
 	return x.answer(r)
 }
@@ -113,8 +135,14 @@ func (x *exchange) plain(status int, text string) reply {
 func (x *exchange) answer(r *http.Request) reply {
 	meant, refused := readIntent(r.Header)
 	x.codec.Use(meant.version)
+	a := reply{status: http.StatusOK, kind: meant.kind}
 	if refused == nil {
-		refused = x.receive(r)
+		var coding string
+		if coding, refused = takenCoding(r.Header, codingPlain, codingGzip); refused != nil {
+			a.takes = codingGzip
+		} else {
+			refused = x.receive(r, coding)
+		}
 	}
 	if refused == nil {
 		refused = x.understand(meant)
@@ -122,13 +150,23 @@ func (x *exchange) answer(r *http.Request) reply {
 	if refused == nil {
 		x.m.Answer = true
 		x.out = x.codec.Append(slices.Grow(x.body(), len(x.in)+answerMore), &x.m)
-		return reply{http.StatusOK, meant.kind, x.read, false}
+	} else {
+		a.status = cmp.Or(refused.status, meant.status(&refused.fault))
+		x.out = x.codec.AppendFault(x.body(), &refused.fault)
 	}
-	if refused.status == 0 {
-		refused.status = meant.status(&refused.fault)
+	if acceptsGzip(r.Header) {
+		a.coding = codingGzip
+		x.compress()
 	}
-	x.out = x.codec.AppendFault(x.body(), &refused.fault)
-	return reply{refused.status, meant.kind, x.read, false}
+	a.keep = x.read
+	return a
+}
+
+// compress compresses the body of the answer.
+func (x *exchange) compress() {
+	plain := x.out
+	x.out = x.packer.pack(slices.Grow(x.spare[:0], replyRoom)[:replyRoom], plain[replyRoom:])
+	x.spare = plain
 }
 
 // frame writes the head in front of the body and returns the whole answer.
@@ -140,6 +178,12 @@ func (x *exchange) frame(a reply, now time.Time) []byte {
 	h = append(now.UTC().AppendFormat(h, http.TimeFormat), "\r\nContent-Type: "...)
 	h = append(append(h, a.kind...), "\r\nContent-Length: "...)
 	h = strconv.AppendInt(h, int64(len(x.out)-replyRoom), 10)
+	if a.coding != codingPlain {
+		h = append(append(h, "\r\nContent-Encoding: "...), a.coding...)
+	}
+	if a.takes != "" {
+		h = append(append(h, "\r\nAccept-Encoding: "...), a.takes...)
+	}
 	switch {
 	case !a.keep:
 		h = append(h, "\r\nConnection: close"...)
@@ -167,8 +211,36 @@ func refuse(status int, format string, args ...any) *refusal {
 	return &refusal{status, envelope.Fault{Code: envelope.CodeClient, String: fmt.Sprintf(format, args...)}}
 }
 
-// receive reads the body of the request into x.in.
-func (x *exchange) receive(r *http.Request) *refusal {
+// takenCoding returns the coding of a request's body, and refuses all but the given ones
+// (RFC 9110, section 15.5.16).
+func takenCoding(h http.Header, taken ...string) (string, *refusal) {
+	coding := codingOf(h)
+	if slices.Contains(taken, coding) {
+		return coding, nil
+	}
+	last := cmp.Or(taken[len(taken)-1], codingNone)
+	return "", refuse(http.StatusUnsupportedMediaType, "the content encoding %q is not known here; allowed is %s, or none", coding, last)
+}
+
+// receive reads the body of the request into x.in, without its coding.
+func (x *exchange) receive(r *http.Request, coding string) *refusal {
+	if refused := x.receiveBody(r); refused != nil || coding == codingPlain {
+		return refused
+	}
+	x.in, x.spare = x.spare, x.in
+	var err error
+	x.in, err = x.unpacker.unpack(x.in[:0], x.spare, x.limit)
+	switch {
+	case err != nil:
+		return refuse(http.StatusBadRequest, "the body of the request is not gzip: %v", err)
+	case len(x.in) > x.limit:
+		return x.tooLarge()
+	}
+	return nil
+}
+
+// receiveBody reads the body of the request into x.in as it comes.
+func (x *exchange) receiveBody(r *http.Request) *refusal {
 	if r.ContentLength > int64(x.limit) {
 		return x.tooLarge()
 	}

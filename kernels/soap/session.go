@@ -2,6 +2,8 @@ package soap
 
 import (
 	"bufio"
+	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"math"
@@ -17,17 +19,26 @@ const headerLimit = 16 << 10
 
 var errHeadTooLong = errors.New("the head of the request is too long")
 
+// tlsHandshake is the first byte of a client that speaks TLS (RFC 8446, section 5.1). Since
+// no method of HTTP begins with it, such a client need not be waited for until it gives up.
+const tlsHandshake = 22
+
 // A session is one connection of the service: calls one after another.
 type session struct {
 	server *server
-	conn   net.Conn
+	raw    net.Conn // the connection itself
+	conn   net.Conn // what is spoken on: raw, or TLS over it
 	source source
 	reader *bufio.Reader
 	atWork atomic.Bool // between the first byte of a request and the last of its answer
 }
 
 func newSession(s *server, conn net.Conn) *session {
-	c := &session{server: s, conn: conn, source: source{conn: conn, over: errHeadTooLong}}
+	c := &session{server: s, raw: conn, conn: conn}
+	if s.tls != nil {
+		c.conn = tls.Server(conn, s.tls)
+	}
+	c.source = source{conn: c.conn, over: errHeadTooLong}
 	c.reader = bufio.NewReaderSize(&c.source, 4<<10) // a head and beans in one piece; more goes past it
 	return c
 }
@@ -35,9 +46,37 @@ func newSession(s *server, conn net.Conn) *session {
 // run serves calls until one of both sides has had enough.
 func (c *session) run() {
 	defer func() { _ = c.conn.Close() }()
+	if !c.greet() {
+		return
+	}
 	for c.wait() && c.call() {
 		c.atWork.Store(false)
 	}
+}
+
+// greet makes the handshake of TLS, where it is spoken, and tells whether the connection can
+// be used. Who speaks plain HTTP is told so in plain HTTP.
+func (c *session) greet() bool {
+	secure, ok := c.conn.(*tls.Conn)
+	if !ok {
+		return true
+	}
+	if c.raw.SetDeadline(time.Now().Add(handshakeTime)) != nil {
+		return false
+	}
+	err := secure.HandshakeContext(context.Background()) // bounded by the deadline
+	var plain tls.RecordHeaderError
+	if errors.As(err, &plain) && plain.Conn != nil {
+		c.conn = c.raw
+		x := c.server.service.take()
+		defer c.server.service.give(x)
+		a := x.plain(http.StatusBadRequest, "The service speaks TLS; its address begins with https.\n")
+		a.keep = false
+		if _, err := c.conn.Write(x.frame(a, time.Now())); err == nil {
+			c.part()
+		}
+	}
+	return err == nil
 }
 
 // wait waits for the first byte of a request and tells whether it came.
@@ -83,6 +122,9 @@ func (c *session) call() bool {
 
 // request reads the head of a request. Its body is read later, from what is behind it.
 func (c *session) request() (*http.Request, error) {
+	if first, err := c.reader.Peek(1); err == nil && first[0] == tlsHandshake {
+		return nil, errors.New("it is TLS, and the service's address begins with http")
+	}
 	r, err := http.ReadRequest(c.reader)
 	if err != nil {
 		return nil, err

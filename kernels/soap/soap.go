@@ -148,12 +148,16 @@ func newTrial(p kernels.Params) (*trial, error) {
 	b := bindingOf(envelope.Version(p.Word("version")))
 	codec.Use(b.version)
 	kind, action := b.request(sent.Shape.Action())
-	conn, err := newClient(p[kernels.Addr], kind, action)
+	to, err := parseAddress(p[kernels.Addr], Path, p.Bool("tls"))
 	if err != nil {
 		return nil, err
 	}
+	conn := newClient(to, kind, action)
 	if !p.Bool("keepalive") {
 		conn.single()
+	}
+	if p.Bool("gzip") {
+		conn.compressed()
 	}
 	answer := sent
 	answer.Answer = true

@@ -17,6 +17,8 @@ import (
 type trial struct {
 	client *client
 	codec  *envelope.Codec
+	packer packer
+	plain  []byte // an envelope before it is compressed
 	binding
 	sent  envelope.Message
 	got   envelope.Message
@@ -28,7 +30,8 @@ var (
 	_ kernels.Counter = (*trial)(nil)
 )
 
-// Count returns the bytes of the envelopes of one call, there and back.
+// Count returns the bytes of the envelopes of one call, there and back, before they are
+// compressed.
 func (t *trial) Count() kernels.Work { return kernels.Work{Bytes: t.bytes} }
 
 // Do makes n calls, each of which writes the request anew, reads the whole answer and
@@ -49,7 +52,7 @@ func (t *trial) Do(ctx context.Context, n int) error {
 // call makes one call with m. A fault is told as one whatever its status is, since it says
 // more than the status; an answer counts only with the status of success.
 func (t *trial) call(ctx context.Context, m *envelope.Message) error {
-	status, answer, err := t.client.call(ctx, t.codec.Append(t.client.body(), m))
+	status, answer, err := t.client.call(ctx, t.write(m))
 	if err != nil {
 		return err
 	}
@@ -59,13 +62,22 @@ func (t *trial) call(ctx context.Context, m *envelope.Message) error {
 	case errors.As(err, &fault):
 		return &kernels.Failure{Class: classFault, Err: fault}
 	case status != http.StatusOK:
-		return malformed("the service answered with status %d and no fault", status)
+		return t.client.noFault(status)
 	case err != nil:
 		return malformed("the answer: %w", err)
 	case !t.got.Answer || !t.got.Equal(m):
 		return &kernels.Failure{Class: classMismatch, Err: errors.New("the answer is not what was sent")}
 	}
 	return nil
+}
+
+// write writes the body of a request into the client's room for it.
+func (t *trial) write(m *envelope.Message) []byte {
+	if !t.client.gzip {
+		return t.codec.Append(t.client.body(), m)
+	}
+	t.plain = t.codec.Append(t.plain[:0], m)
+	return t.packer.pack(t.client.body(), t.plain)
 }
 
 // checkTime is how long a check may take.
@@ -105,6 +117,9 @@ func (t *trial) look(m *envelope.Message) error {
 		if !got.Equal(m) {
 			return fmt.Errorf("the answer, read by %s, is not what was sent", model)
 		}
+	}
+	if t.client.gzip && t.client.coding != codingGzip {
+		return errors.New("gzip was asked for, and the service answers without it; measure it with gzip: false")
 	}
 	kind, _, err := mime.ParseMediaType(t.client.kind)
 	if err != nil || kind != t.media {

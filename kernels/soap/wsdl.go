@@ -13,8 +13,15 @@ import (
 //go:embed echo.wsdl
 var echoWSDL string
 
-// describedAddress is the address that the description has as a file.
-const describedAddress = "http://localhost" + Path
+// attachmentWSDL describes the service of attachments, as MTOM has them: an attachment is a
+// value of the type base64Binary, and by XOP it travels in a part of its own. WSDL 1.1 has no
+// words for a reference that is not such a value, as that of SOAP with Attachments.
+//
+//go:embed attachment.wsdl
+var attachmentWSDL string
+
+// describedHost is what the descriptions, as files, have in front of their path.
+const describedHost = "http://localhost"
 
 // asksForWSDL tells whether a request asks for the description, which by custom stands
 // behind the address with "?wsdl" in small or capital letters.
@@ -22,9 +29,13 @@ func asksForWSDL(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.URL.RawQuery, "wsdl")
 }
 
-// describe returns the description of the service at the host that was asked.
-func describe(host string) string {
+// describe returns the description of the service at a path of the host that was asked.
+func describe(scheme, host, path string) string {
 	var escaped strings.Builder
-	_ = xml.EscapeText(&escaped, []byte("http://"+host+Path)) // into memory
-	return strings.ReplaceAll(echoWSDL, describedAddress, escaped.String())
+	_ = xml.EscapeText(&escaped, []byte(scheme+"://"+host+path)) // into memory
+	text := echoWSDL
+	if path == AttachmentPath {
+		text = attachmentWSDL
+	}
+	return strings.ReplaceAll(text, describedHost+path, escaped.String())
 }
