@@ -21,6 +21,12 @@ func documents(tb testing.TB) map[string]envelope.Message {
 	if all["records-1MB"], err = envelope.Records(1<<20, 1); err != nil {
 		tb.Fatal(err)
 	}
+	if all["document-1KB"], err = envelope.Document(1<<10, 1); err != nil {
+		tb.Fatal(err)
+	}
+	if all["document-1MB"], err = envelope.Document(1<<20, 1); err != nil {
+		tb.Fatal(err)
+	}
 	return all
 }
 

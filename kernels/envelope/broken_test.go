@@ -22,15 +22,21 @@ func samples(tb testing.TB) map[string][]byte {
 		tb.Fatal(err)
 	}
 	hard := beanMessage(envelope.Bean{ID: -5, FirstName: str("<&>\r\n"), City: envelope.String{Nil: true}, Balance: -1e-9}, str("Ž馬🐎"), str(""))
+	document, err := envelope.Document(800, 1)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	document.Shipment.Number, document.Shipment.Sent.Zoned, document.Shipment.To.Nil = str("<\r"), true, true
 	c := codec(tb, envelope.Stream)
 	newer := codec(tb, envelope.Stream)
 	newer.Use(envelope.V12)
 	return map[string][]byte{
-		"beans":   c.Append(nil, &m),
-		"records": newer.Append(nil, &records),
-		"fault":   newer.AppendFault(nil, &envelope.Fault{Code: "Client.Late", String: "x", Actor: "urn:me", Detail: "y"}),
-		"header":  []byte(open12 + `<s:Header><e:x s:mustUnderstand="true" s:role="urn:other"/></s:Header><s:Body>` + text + "</s:Body></s:Envelope>"),
-		"hard":    c.Append(nil, &hard),
+		"beans":    c.Append(nil, &m),
+		"records":  newer.Append(nil, &records),
+		"document": c.Append(nil, &document),
+		"fault":    newer.AppendFault(nil, &envelope.Fault{Code: "Client.Late", String: "x", Actor: "urn:me", Detail: "y"}),
+		"header":   []byte(open12 + `<s:Header><e:x s:mustUnderstand="true" s:role="urn:other"/></s:Header><s:Body>` + text + "</s:Body></s:Envelope>"),
+		"hard":     c.Append(nil, &hard),
 		"other": []byte("\uFEFF<?xml version='1.0' encoding='UTF-8'?><!--c--><Envelope xmlns='" + soap11 + "'><Header a='&#65;'/><Body><e:echoText xmlns:e='urn:benchd:echo'>" +
 			"<e:in>a<![CDATA[<b>]]>&amp;c<!-- d --></e:in></e:echoText></Body></Envelope>\n"),
 	}

@@ -17,6 +17,7 @@ const (
 	open12 = `<s:Envelope xmlns:s="` + envelope.SOAP12 + `" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:e="urn:benchd:echo">`
 	open   = `<s:Envelope xmlns:s="` + soap11 + `" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:e="urn:benchd:echo">`
 	text   = `<e:echoText><e:in>hello</e:in></e:echoText>`
+	sent   = `<e:sent>2026-11-30</e:sent>`
 	full   = `<e:id>7</e:id><e:firstName>F</e:firstName><e:lastName>L</e:lastName><e:city>C</e:city><e:balance>1.5</e:balance><e:active>true</e:active>`
 )
 
@@ -30,6 +31,11 @@ func in(content string) string {
 	return body("<e:echoText><e:in>" + content + "</e:in></e:echoText>")
 }
 
+// shipment puts the content of a shipment into an envelope.
+func shipment(content string) string {
+	return body("<e:echoDocument><e:in>" + content + "</e:in></e:echoDocument>")
+}
+
 // bean puts the content of the first bean into an envelope.
 func bean(content string) string {
 	return body("<e:echoBeans><e:in><e:a>" + content + "</e:a></e:in></e:echoBeans>")
@@ -39,6 +45,15 @@ func str(s string) envelope.String { return envelope.String{Value: s} }
 
 func textMessage(s string) envelope.Message {
 	return envelope.Message{Shape: envelope.ShapeText, Text: str(s)}
+}
+
+func shipmentMessage(s envelope.Shipment) envelope.Message {
+	return envelope.Message{Shape: envelope.ShapeDocument, Shipment: s}
+}
+
+// parcel puts content behind the weight of a parcel.
+func parcel(content string) string {
+	return shipment(sent + "<e:load><e:parcel><e:weight>1</e:weight>" + content + "</e:parcel></e:load>")
 }
 
 // beanMessage is a message whose first bean is b and whose others are absent.
@@ -60,6 +75,9 @@ func compare(t *testing.T, want, got envelope.Message) {
 	if want.Shape != envelope.ShapeRecords {
 		got.Records = nil
 	}
+	if want.Shape != envelope.ShapeDocument {
+		got.Shipment = envelope.Shipment{}
+	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the message differs (-want +got):\n%s", diff)
 	}
@@ -68,6 +86,8 @@ func compare(t *testing.T, want, got envelope.Message) {
 func TestDecode(t *testing.T) {
 	whole := envelope.Bean{ID: 7, FirstName: str("F"), LastName: str("L"), City: str("C"), Balance: 1.5, Active: true}
 	null := envelope.String{Nil: true}
+	day := envelope.Date{Year: 2026, Month: 11, Day: 30}
+	little := envelope.Shipment{Number: null, Sent: day, From: envelope.Party{Nil: true}, To: envelope.Party{Nil: true}}
 	answer := textMessage("hello")
 	answer.Answer = true
 	rows := []struct {
@@ -120,6 +140,23 @@ func TestDecode(t *testing.T) {
 		{
 			"items", body(`<e:echoBeans><e:in><e:items>x</e:items><e:items/><e:items i:nil="true"/></e:in></e:echoBeans>`),
 			beanMessage(envelope.Bean{Nil: true}, str("x"), str(""), null),
+		},
+		{
+			"shipment", shipment(`<e:number>N</e:number>` + sent + `<e:from><e:name>A</e:name><e:city/></e:from><e:to><e:city>B</e:city></e:to><e:load><e:parcel><e:mark>M</e:mark>` +
+				`<e:weight>+01.50</e:weight><e:item><e:article>I</e:article><e:pieces> 3 </e:pieces><e:duty><e:tariff>T</e:tariff><e:amount>-.001</e:amount></e:duty></e:item></e:parcel></e:load>`),
+			shipmentMessage(envelope.Shipment{
+				Number: str("N"), Sent: day, From: envelope.Party{Name: str("A"), City: str("")}, To: envelope.Party{Name: null, City: str("B")},
+				Load: []envelope.Parcel{{Mark: str("M"), Weight: 1500, Items: []envelope.Item{{Article: str("I"), Pieces: 3, Duty: envelope.Duty{Tariff: str("T"), Amount: -1}}}}},
+			}),
+		},
+		{"shipment with little", shipment(sent + "<e:load/>"), shipmentMessage(little)},
+		{"shipment in another order", shipment("<e:load> </e:load>\n<e:to i:nil='1'/>" + sent + "<!-- x --><e:number i:nil='true'/>"), shipmentMessage(little)},
+		{
+			"shipment with nothing inside", shipment(sent + "<e:from/><e:load><e:parcel><e:item><e:pieces>0</e:pieces></e:item><e:weight>0</e:weight><e:item><e:duty><e:amount>0</e:amount></e:duty><e:pieces>1</e:pieces></e:item></e:parcel></e:load>"),
+			shipmentMessage(envelope.Shipment{
+				Number: null, Sent: day, From: envelope.Party{Name: null, City: null}, To: envelope.Party{Nil: true},
+				Load: []envelope.Parcel{{Mark: null, Items: []envelope.Item{{Article: null, Duty: envelope.Duty{Nil: true}}, {Article: null, Pieces: 1, Duty: envelope.Duty{Tariff: null}}}}},
+			}),
 		},
 	}
 	for _, model := range models {
@@ -239,6 +276,25 @@ func TestDecodeRefuses(t *testing.T) {
 		{"id not a number", bean(strings.Replace(full, ">7<", "><", 1)), "not of its type"},
 		{"balance in hex", bean(strings.Replace(full, "1.5", "0x1p-2", 1)), "not of its type"},
 		{"balance infinite in Go's way", bean(strings.Replace(full, "1.5", "Infinity", 1)), "not of its type"},
+		{"shipment without a load", shipment(sent), "a shipment lacks its sent or load"},
+		{"shipment without a day", shipment("<e:load/>"), "a shipment lacks"},
+		{"unknown element in a shipment", shipment(sent + "<e:load/><e:z/>"), "in a shipment"},
+		{"load twice", shipment(sent + "<e:load/><e:load/>"), "in a shipment"},
+		{"shipment of another namespace", shipment(sent + "<load/>"), "in a shipment"},
+		{"party twice", shipment(sent + "<e:load/><e:to i:nil='1'/><e:to i:nil='1'/>"), "in a shipment"},
+		{"unknown element in a party", shipment(sent + "<e:load/><e:to><e:zip/></e:to>"), "in a party"},
+		{"city twice", shipment(sent + "<e:load/><e:to><e:city/><e:city/></e:to>"), "in a party"},
+		{"party that is nil with content", shipment(sent + "<e:load/><e:to i:nil='1'>x</e:to>"), "has content"},
+		{"item outside of a parcel", shipment(sent + "<e:load><e:item/></e:load>"), "in a load"},
+		{"text in a load", shipment(sent + "<e:load>x</e:load>"), "only elements"},
+		{"parcel without a weight", shipment(sent + "<e:load><e:parcel/></e:load>"), "a parcel lacks its weight"},
+		{"parcel that is nil", shipment(sent + "<e:load><e:parcel i:nil='true'/></e:load>"), "a parcel lacks its weight"},
+		{"weight twice", parcel("<e:weight>1</e:weight>"), "in a parcel"},
+		{"item without pieces", parcel("<e:item/>"), "an item lacks its pieces"},
+		{"item among the items", parcel("<e:item><e:item/></e:item>"), "in an item"},
+		{"pieces with a point", parcel("<e:item><e:pieces>1.0</e:pieces></e:item>"), "not of its type"},
+		{"duty without an amount", parcel("<e:item><e:pieces>1</e:pieces><e:duty/></e:item>"), "a duty lacks its amount"},
+		{"unknown element in a duty", parcel("<e:item><e:pieces>1</e:pieces><e:duty><e:rate/></e:duty></e:item>"), "in a duty"},
 		{"active in Go's way", bean(strings.Replace(full, "true", "T", 1)), "not of its type"},
 	}
 	for _, model := range models {

@@ -54,7 +54,7 @@ const beansDigest = "d0cae5ec249b21792e1a4856f102926f35696521b95f352ba9859207e38
 // nearly so in the other version, and that the seed and nothing else decides what is in it.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	makers := map[string]func(int, uint64) (envelope.Message, error){"beans": envelope.SizedBeans, "text": envelope.Text, "records": envelope.Records}
+	makers := map[string]func(int, uint64) (envelope.Message, error){"beans": envelope.SizedBeans, "text": envelope.Text, "records": envelope.Records, "document": envelope.Document}
 	for name, maker := range makers {
 		for _, size := range []int{1 << 10, 2253, 10 << 10, 1 << 20} {
 			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {

@@ -3,8 +3,10 @@ package envelope_test
 import (
 	"encoding/xml"
 	"errors"
+	"math/big"
 	"strconv"
 	"strings"
+	"time"
 
 	"benchd/kernels/envelope"
 )
@@ -25,6 +27,44 @@ type xmlBody struct {
 	Beans   *xmlBeans   `xml:"urn:benchd:echo echoBeans"`
 	Text    *xmlText    `xml:"urn:benchd:echo echoText"`
 	Records *xmlRecords `xml:"urn:benchd:echo echoRecords"`
+
+	Document *xmlDocument `xml:"urn:benchd:echo echoDocument"`
+}
+
+type xmlDocument struct {
+	In xmlShipment `xml:"urn:benchd:echo in"`
+}
+
+type xmlShipment struct {
+	Number *xmlString  `xml:"urn:benchd:echo number"`
+	Sent   string      `xml:"urn:benchd:echo sent"`
+	From   *xmlParty   `xml:"urn:benchd:echo from"`
+	To     *xmlParty   `xml:"urn:benchd:echo to"`
+	Load   []xmlParcel `xml:"urn:benchd:echo load>parcel"`
+}
+
+type xmlParty struct {
+	Nil  string     `xml:"http://www.w3.org/2001/XMLSchema-instance nil,attr,omitempty"`
+	Name *xmlString `xml:"urn:benchd:echo name"`
+	City *xmlString `xml:"urn:benchd:echo city"`
+}
+
+type xmlParcel struct {
+	Mark   *xmlString `xml:"urn:benchd:echo mark"`
+	Weight string     `xml:"urn:benchd:echo weight"`
+	Items  []xmlItem  `xml:"urn:benchd:echo item"`
+}
+
+type xmlItem struct {
+	Article *xmlString `xml:"urn:benchd:echo article"`
+	Pieces  string     `xml:"urn:benchd:echo pieces"`
+	Duty    *xmlDuty   `xml:"urn:benchd:echo duty"`
+}
+
+type xmlDuty struct {
+	Nil    string     `xml:"http://www.w3.org/2001/XMLSchema-instance nil,attr,omitempty"`
+	Tariff *xmlString `xml:"urn:benchd:echo tariff"`
+	Amount string     `xml:"urn:benchd:echo amount"`
 }
 
 type xmlRecords struct {
@@ -77,6 +117,8 @@ func viaXML(doc []byte) (envelope.Message, error) {
 		v.Body = newer.Body
 	}
 	switch {
+	case v.Body.Document != nil:
+		return envelope.Message{Shape: envelope.ShapeDocument, Shipment: v.Body.Document.In.value()}, nil
 	case v.Body.Records != nil:
 		m := envelope.Message{Shape: envelope.ShapeRecords}
 		for i := range v.Body.Records.In.Records {
@@ -100,14 +142,71 @@ func (b *xmlBean) value() envelope.Bean {
 	if b == nil || isTrue(b.Nil) {
 		return envelope.Bean{Nil: true}
 	}
-	id, err := strconv.ParseInt(strings.TrimSpace(b.ID), 10, 32)
-	if err != nil {
-		id = -1
-	}
 	return envelope.Bean{
-		ID: int32(id), FirstName: b.FirstName.value(), LastName: b.LastName.value(), City: b.City.value(),
+		ID: xmlInt(b.ID), FirstName: b.FirstName.value(), LastName: b.LastName.value(), City: b.City.value(),
 		Balance: b.Balance, Active: b.Active,
 	}
+}
+
+// xmlInt reads an integer, or -1 if it is none.
+func xmlInt(s string) int32 {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32)
+	if err != nil {
+		return -1
+	}
+	return int32(n)
+}
+
+// xmlDecimal reads thousandths by other means.
+func xmlDecimal(s string) envelope.Decimal {
+	r, ok := new(big.Rat).SetString(strings.TrimSpace(s))
+	if !ok {
+		return -1
+	}
+	r.Mul(r, big.NewRat(1000, 1))
+	return envelope.Decimal(r.Num().Int64())
+}
+
+// xmlDate reads a date by other means.
+func xmlDate(s string) envelope.Date {
+	s = strings.TrimSpace(s)
+	form, zoned := "2006-01-02", len(s) > len("2006-01-02")
+	if zoned {
+		form += "Z07:00"
+	}
+	t, err := time.Parse(form, s)
+	if err != nil {
+		return envelope.Date{}
+	}
+	_, seconds := t.Zone()
+	return envelope.Date{Year: int16(t.Year()), Month: uint8(t.Month()), Day: uint8(t.Day()), Zoned: zoned, Zone: int16(seconds / 60)} //nolint:gosec // Four digits.
+}
+
+func (s *xmlShipment) value() envelope.Shipment {
+	v := envelope.Shipment{Number: s.Number.value(), Sent: xmlDate(s.Sent), From: s.From.value(), To: s.To.value()}
+	for i := range s.Load {
+		v.Load = append(v.Load, s.Load[i].value())
+	}
+	return v
+}
+
+func (p *xmlParty) value() envelope.Party {
+	if p == nil || isTrue(p.Nil) {
+		return envelope.Party{Nil: true}
+	}
+	return envelope.Party{Name: p.Name.value(), City: p.City.value()}
+}
+
+func (p *xmlParcel) value() envelope.Parcel {
+	v := envelope.Parcel{Mark: p.Mark.value(), Weight: xmlDecimal(p.Weight)}
+	for _, t := range p.Items {
+		item := envelope.Item{Article: t.Article.value(), Pieces: xmlInt(t.Pieces), Duty: envelope.Duty{Nil: true}}
+		if d := t.Duty; d != nil && !isTrue(d.Nil) {
+			item.Duty = envelope.Duty{Tariff: d.Tariff.value(), Amount: xmlDecimal(d.Amount)}
+		}
+		v.Items = append(v.Items, item)
+	}
+	return v
 }
 
 func (s *xmlString) value() envelope.String {
