@@ -28,11 +28,11 @@ func TestAxisServer(t *testing.T) {
 	t.Parallel()
 	served := soap.Echo{}.Info().Defaults().With(kernels.Addr, peer(t, axisServer))
 	for _, model := range models {
-		for _, size := range []string{"2.2KB", "10KB"} {
+		for _, payload := range values(t, "payload") {
 			for _, keepalive := range []string{"true", "false"} {
-				t.Run(model+" "+size+" "+keepalive, func(t *testing.T) {
+				t.Run(model+" "+payload+" "+keepalive, func(t *testing.T) {
 					t.Parallel()
-					p := served.With("model", model).With("size", size).With("keepalive", keepalive)
+					p := served.With("model", model).With("payload", payload).With("keepalive", keepalive)
 					if err := open(t, p).Do(t.Context(), 5); err != nil {
 						t.Fatal(err)
 					}

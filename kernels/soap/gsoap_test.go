@@ -138,7 +138,31 @@ const (
 `
 	gotBeans = "a" + beanA + "b" + beanB + "c" + beanC + "d nil\n" +
 		"item \"one\"\nitem nil\nitem \"\"\nitem \"" + blanksText + "\"\n"
-	gotText    = "text \"" + markupText + blanksText + "\"\n"
+	gotText     = "text \"" + markupText + blanksText + "\"\n"
+	gotDocument = `number "SN-1"
+sent "2024-02-29"
+from "Novak"
+in nil
+to nil
+parcel "` + markupText + `"
+ weight "12.45"
+ item "pallet"
+  pieces 12
+  tariff "847130"
+  amount "-0.125"
+ item ""
+  pieces -2147483648
+  tariff nil
+  amount "999999999999999.999"
+parcel nil
+ weight "0"
+ item nil
+  pieces 0
+  tariff nil
+  amount nil
+parcel "` + blanksText + `"
+ weight "7"
+`
 	gotRecords = "record" + beanA + "record" + beanB + "record nil\nrecord" + beanC
 )
 
@@ -165,6 +189,8 @@ func TestGSOAPClient(t *testing.T) {
 		{"1.2", "text", gotText},
 		{"1.1", "records", gotRecords},
 		{"1.2", "records", gotRecords},
+		{"1.1", "document", gotDocument},
+		{"1.2", "document", gotDocument},
 		{"1.1", "action", "fault 1.1 500\n code \"SOAP-ENV:Client\"\n" + wrongAction},
 		{"1.2", "action", "fault 1.2 400\n code \"SOAP-ENV:Sender\"\n" + wrongAction},
 		{"1.1", "header", "fault 1.1 500\n code \"SOAP-ENV:MustUnderstand\"\n" + mandatory},

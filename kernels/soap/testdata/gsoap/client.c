@@ -4,10 +4,11 @@
 
    VERSION is 1.1 or 1.2; KEEPALIVE is 1 for one connection and 0 for one a call; WHAT is
 
-     beans, text, records   an operation of the echo service
-     action                 text under the action of another operation, to get a fault
-     header                 text behind a header that must be understood, to get another
-     SIZE                   a number of bytes to attach, by MTOM, to a call of the attachment service
+     beans, text, records, document
+                 an operation of the echo service
+     action      text under the action of another operation, to get a fault
+     header      text behind a header that must be understood, to get another
+     SIZE        a number of bytes to attach, by MTOM, to a call of the attachment service
 
    It prints every value of each answer, a line each, so that the test and not this program
    says what is right. A fault is printed part by part and is no error. */
@@ -116,6 +117,41 @@ static int call_records(struct soap *soap, const char *url) {
   return 0;
 }
 
+static int call_document(struct soap *soap, const char *url) {
+  struct ns1__Duty duty = {"847130", "-0.125"}, bare = {NULL, "999999999999999.999"};
+  struct ns1__Item one = {"pallet", 12, &duty}, two = {"", -2147483647 - 1, &bare}, three = {NULL, 0, NULL};
+  struct ns1__Item *first[] = {&one, &two}, *second[] = {&three};
+  struct ns1__Parcel a = {MARKUP, "12.45", 2, first}, b = {NULL, "0", 1, second}, c = {BLANKS, "7", 0, NULL};
+  struct ns1__Parcel *parcels[] = {&a, &b, &c};
+  struct ns1__Load load = {3, parcels};
+  struct ns1__Party from = {"Novak", NULL};
+  struct ns1__Shipment shipment = {"SN-1", "2024-02-29", &from, NULL, &load}, *got;
+  struct _ns1__echoDocument request = {&shipment};
+  struct _ns1__echoDocumentResponse answer;
+  if (recent(soap) ? soap_call___ns1__echoDocument_(soap, url, NULL, &request, &answer)
+                   : soap_call___ns1__echoDocument(soap, url, NULL, &request, &answer))
+    return 1;
+  got = answer.return_;
+  show("number", got->number);
+  show("sent", got->sent);
+  show("from", got->from ? got->from->name : "nobody");
+  show("in", got->from ? got->from->city : "nowhere");
+  show("to", got->to ? got->to->name : NULL);
+  for (int i = 0; i < got->load->__sizeparcel; i++) {
+    const struct ns1__Parcel *parcel = got->load->parcel[i];
+    show("parcel", parcel->mark);
+    show(" weight", parcel->weight);
+    for (int j = 0; j < parcel->__sizeitem; j++) {
+      const struct ns1__Item *item = parcel->item[j];
+      show(" item", item->article);
+      printf("  pieces %d\n", item->pieces);
+      show("  tariff", item->duty ? item->duty->tariff : NULL);
+      show("  amount", item->duty ? item->duty->amount : NULL);
+    }
+  }
+  return 0;
+}
+
 /* call_header sends a block that the service must understand, and does not. */
 static int call_header(struct soap *soap, const char *url) {
   struct SOAP_ENV__Header header = {"token"};
@@ -142,6 +178,7 @@ static int call(struct soap *soap, const char *url, const char *what) {
   if (!strcmp(what, "beans")) return call_beans(soap, url);
   if (!strcmp(what, "text")) return call_text(soap, url, NULL);
   if (!strcmp(what, "records")) return call_records(soap, url);
+  if (!strcmp(what, "document")) return call_document(soap, url);
   if (!strcmp(what, "action")) return call_text(soap, url, "urn:benchd:echo#echoBeans");
   if (!strcmp(what, "header")) return call_header(soap, url);
   return call_store(soap, url, atoi(what));
