@@ -31,11 +31,12 @@ type backlog interface {
 }
 
 // The assigner gives each run that any host may measure the live host with the least to do
-// among those that carry its labels and whose limits it fits.
+// among those that carry its labels, have the services that it names, and whose limits it fits.
 type assigner struct {
 	runs    waitingRuns
 	backlog backlog
 	fits    func(bench.Case, bench.Plan, bench.Limits) error
+	needs   func(bench.Case) []bench.Need
 	logger  *slog.Logger
 
 	load    map[string]int // trials that each host has to do
@@ -124,9 +125,17 @@ func (a *assigner) add(ctx context.Context, load map[string]int, beats []bench.B
 
 // choose gives the host for a run, or why there is none.
 func (a *assigner) choose(w store.Waiting, beats []bench.Beat, misfits map[misfit]string) (host, reason string) {
-	var small string
+	var small, lacking string
+	needs := needsOf(a.needs, w.Cases)
+	wanted := asked(w.Selector.Labels, needs)
 	for _, b := range beats {
 		if !carries(b.Labels, w.Selector.Labels) {
+			continue
+		}
+		if n, lacks := unmet(needs, b.Services); lacks {
+			if _, other := b.Services[n.Service]; other {
+				lacking = fmt.Sprintf("; host %s %s", b.Host, n.Unmet(b.Services))
+			}
 			continue
 		}
 		m := misfit{w.RunID, b.Host, b.Limits}
@@ -143,9 +152,9 @@ func (a *assigner) choose(w store.Waiting, beats []bench.Beat, misfits map[misfi
 	case host != "":
 		return host, ""
 	case small != "":
-		return "", fmt.Sprintf("no live host%s allows it; %s", withLabels(w.Selector.Labels), small)
+		return "", fmt.Sprintf("no live host%s allows it; %s", wanted, small)
 	default:
-		return "", "no live host" + withLabels(w.Selector.Labels)
+		return "", "no live host" + wanted + lacking
 	}
 }
 
@@ -189,6 +198,19 @@ func carries(have, want map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// asked writes what a host is asked to have: " with label zone=a and the service "axis"".
+func asked(labels map[string]string, needs []bench.Need) string {
+	with, services := withLabels(labels), withServices(needs)
+	switch {
+	case services == "":
+		return with
+	case with == "":
+		return " with" + services
+	default:
+		return with + " and" + services
+	}
 }
 
 // withLabels writes labels as they stand in a reason: " with label zone=a".

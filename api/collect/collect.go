@@ -23,6 +23,8 @@ type Config struct {
 	// Fits says why a host with these limits cannot measure a case, or nil when it can. It
 	// is asked when any host will do; without it every host fits.
 	Fits func(c bench.Case, plan bench.Plan, limits bench.Limits) error
+	// Needs lists the named services that a case needs; without it no case needs any.
+	Needs func(c bench.Case) []bench.Need
 	// Times are the intervals and the patience; what is zero gets its default.
 	Times Times
 }
@@ -48,8 +50,8 @@ func New(s *store.Store, q *queue.Queue, c Config) *Collector {
 	l := newLink(q, t.BeatTTL/4)
 	d := &dispatcher{
 		trials: s, signals: q, orders: q, hosts: s, link: l, logger: log, times: t,
-		assigner: &assigner{runs: s, backlog: s, fits: c.Fits, logger: log},
-		wake:     make(chan struct{}, 1), reasons: make(map[string]map[string]string),
+		assigner: &assigner{runs: s, backlog: s, fits: c.Fits, needs: c.Needs, logger: log}, needs: c.Needs,
+		wake: make(chan struct{}, 1), reasons: make(map[string]map[string]string),
 	}
 	k := &canceler{trials: s, signals: q, orders: q, link: l, logger: log, times: t, wake: make(chan struct{}, 1), told: make(map[string]told)}
 	return &Collector{

@@ -42,6 +42,7 @@ type dispatcher struct {
 	assigner *assigner
 	link     *link
 	logger   *slog.Logger
+	needs    func(bench.Case) []bench.Need // nil: no case needs a service
 	times    Times
 	wake     chan struct{}
 
@@ -78,8 +79,8 @@ func (d *dispatcher) pass(ctx context.Context) error {
 		return err
 	}
 	live := byHost(beats)
-	for name := range live {
-		if err := d.send(ctx, name, d.times.Window-sent[name]); err != nil {
+	for name, beat := range live {
+		if err := d.send(ctx, beat, d.times.Window-sent[name]); err != nil {
 			return err
 		}
 	}
@@ -96,17 +97,21 @@ func (d *dispatcher) pass(ctx context.Context) error {
 
 // send fills a host's window. Orders are marked first: one that is then kept from the queue,
 // by a crash or by Redis, is found missing by the reconciler.
-func (d *dispatcher) send(ctx context.Context, host string, room int) error {
+func (d *dispatcher) send(ctx context.Context, beat bench.Beat, room int) error {
 	if room <= 0 {
 		return nil
 	}
-	orders, err := d.trials.Undispatched(ctx, host, room)
+	host := beat.Host
+	orders, held, err := d.sendable(ctx, beat, room)
 	if err != nil {
 		return err
 	}
-	if len(orders) == 0 {
+	if len(orders) == 0 && len(held) == 0 {
 		delete(d.reasons, host)
 		return nil
+	}
+	if err := d.tell(ctx, host, held); err != nil || len(orders) == 0 {
+		return err
 	}
 	orders, err = d.trials.MarkDispatched(ctx, orders)
 	if err != nil {
@@ -125,6 +130,23 @@ func (d *dispatcher) send(ctx context.Context, host string, room int) error {
 			return err
 		}
 		delete(d.reasons[host], run)
+	}
+	return nil
+}
+
+// tell writes down why runs wait for a host, where that is not what was written before.
+func (d *dispatcher) tell(ctx context.Context, host string, why map[string]string) error {
+	for run, reason := range why {
+		if d.reasons[host][run] == reason {
+			continue
+		}
+		if err := d.trials.SetReason(ctx, run, reason); err != nil {
+			return err
+		}
+		if d.reasons[host] == nil {
+			d.reasons[host] = make(map[string]string)
+		}
+		d.reasons[host][run] = reason
 	}
 	return nil
 }

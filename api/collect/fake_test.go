@@ -93,13 +93,26 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // post stores a run of n trials and wakes the collector.
 func (s *service) post(n int, hosts bench.HostSelector, timeout time.Duration) bench.Run {
 	s.t.Helper()
+	params := make([]kernels.Params, n)
+	for i := range params {
+		params[i] = kernels.Params{"size": "small"}
+	}
+	return s.postOf(params, hosts, timeout)
+}
+
+// postOf stores a run with a trial of each of the parameters on every host that is named, and
+// wakes the collector.
+func (s *service) postOf(params []kernels.Params, hosts bench.HostSelector, timeout time.Duration) bench.Run {
+	s.t.Helper()
 	run := bench.Run{ID: id(), Created: time.Now(), Spec: bench.Spec{Plan: bench.DefaultPlan(), Hosts: hosts, Timeout: bench.Duration(timeout)}}
-	for range n {
-		host := ""
-		if len(hosts.Names) > 0 {
-			host = hosts.Names[0]
+	names := hosts.Names
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, host := range names {
+		for _, p := range params {
+			run.Trials = append(run.Trials, bench.Trial{ID: id(), Host: host, Kernel: "scimark.fft", Params: p})
 		}
-		run.Trials = append(run.Trials, bench.Trial{ID: id(), Host: host, Kernel: "scimark.fft", Params: kernels.Params{"size": "small"}})
 	}
 	run, _, err := s.store.CreateRun(s.t.Context(), store.NewRun{Run: run})
 	if err != nil {
@@ -156,6 +169,7 @@ type worker struct {
 	instance string
 	labels   map[string]string
 	limits   bench.Limits
+	services map[string]string
 	hold     bool // trials wait for release
 	mute     bool // no Started reports
 
@@ -245,7 +259,7 @@ func (w *worker) every(ctx context.Context, d time.Duration, f func(context.Cont
 
 func (w *worker) beat(ctx context.Context) {
 	w.mu.Lock()
-	b := bench.Beat{Host: w.name, Instance: w.instance, Labels: w.labels, Limits: w.limits, Version: "test", Running: w.running, Outbox: slices.Collect(maps.Keys(w.outbox))}
+	b := bench.Beat{Host: w.name, Instance: w.instance, Labels: w.labels, Limits: w.limits, Services: w.services, Version: "test", Running: w.running, Outbox: slices.Collect(maps.Keys(w.outbox))}
 	if w.running != nil {
 		b.Held = []string{w.running.Trial}
 	}

@@ -136,11 +136,11 @@ func (s *Store) Assign(ctx context.Context, runID, host string) error {
 	})
 }
 
-// SetReason says why a queued run waits. It changes nothing of a run in another state, nor
-// when the reason is the same.
+// SetReason says why a queued run waits, or trials of a running one. It changes nothing of a
+// run in another state, nor when the reason is the same.
 func (s *Store) SetReason(ctx context.Context, runID, reason string) error {
 	return s.write(ctx, "set reason", func(t *tx) error {
-		n, err := t.exec("UPDATE runs SET reason = ?, version = version + 1 WHERE id = ? AND state = 'queued' AND reason <> ?", reason, runID, reason)
+		n, err := t.exec("UPDATE runs SET reason = ?, version = version + 1 WHERE id = ? AND state IN ('queued', 'running') AND reason <> ?", reason, runID, reason)
 		if n > 0 {
 			t.changed = append(t.changed, runID)
 		}

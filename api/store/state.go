@@ -85,7 +85,7 @@ func (t *tx) refresh(seq int64, started *time.Time) error {
 		start = sql.NullInt64{Int64: micros(*started), Valid: true}
 		deadline = sql.NullInt64{Int64: start.Int64 + timeout, Valid: cancelReason == ""}
 	}
-	if now != bench.Queued {
+	if now != bench.Queued && now != bench.Running { // then it says what trials wait for
 		reason = states.reason(now, cancelReason)
 	}
 	if now.Final() {
