@@ -3,6 +3,7 @@ package envelope_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -80,25 +81,67 @@ func TestDepthOfBeans(t *testing.T) {
 	}
 }
 
-// TestAllocations holds the stream model to what the package promises.
+// TestAllocations holds the stream model to what the package promises, for every payload.
 func TestAllocations(t *testing.T) {
-	c := codec(t, envelope.Stream)
-	sent := envelope.Beans(1)
-	doc := c.Append(nil, &sent)
-	var got envelope.Message
-	decode := func() {
-		if err := c.Decode(doc, &got); err != nil {
-			t.Fatal(err)
+	for name, sent := range documents(t) {
+		c := codec(t, envelope.Stream)
+		doc := c.Append(nil, &sent)
+		var got envelope.Message
+		decode := func() {
+			if err := c.Decode(doc, &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+		decode()
+		if n := testing.AllocsPerRun(20, decode); n > 1 {
+			t.Errorf("%s: to read a message takes %v allocations, want 1", name, n)
+		}
+		out := make([]byte, 0, 2*len(doc))
+		if n := testing.AllocsPerRun(20, func() { out = c.Append(out[:0], &sent) }); n > 0 {
+			t.Errorf("%s: to write a message takes %v allocations, want 0", name, n)
 		}
 	}
-	decode()
-	if n := testing.AllocsPerRun(100, decode); n > 1 {
-		t.Errorf("to read a message takes %v allocations, want 1", n)
+}
+
+// TestLetsGo reads large messages, each with one element less, into one message, and then a
+// small one: none of the large ones' memory is kept by strings in what is no more of account.
+func TestLetsGo(t *testing.T) {
+	large := strings.Repeat("x", 1<<20)
+	rows := map[string]struct{ begin, one, end string }{
+		"items": {"<e:echoBeans><e:in>", "<e:items>x</e:items>", "<e:items>" + large + "</e:items></e:in></e:echoBeans>"},
+		"records": {
+			"<e:echoRecords><e:in>", "<e:record><e:id>1</e:id><e:city>x</e:city><e:balance>1</e:balance><e:active>1</e:active></e:record>",
+			"<e:record>" + strings.Replace(full, ">C<", ">"+large+"<", 1) + "</e:record></e:in></e:echoRecords>",
+		},
+		"document": {
+			"<e:echoDocument><e:in>" + sent + "<e:load>", "<e:parcel><e:weight>1</e:weight><e:item><e:article>x</e:article><e:pieces>1</e:pieces></e:item></e:parcel>",
+			"<e:parcel><e:mark>" + large + "</e:mark><e:weight>1</e:weight></e:parcel></e:load></e:in></e:echoDocument>",
+		},
 	}
-	out := make([]byte, 0, 2*len(doc))
-	if n := testing.AllocsPerRun(100, func() { out = c.Append(out[:0], &sent) }); n > 0 {
-		t.Errorf("to write a message takes %v allocations, want 0", n)
+	for _, model := range models {
+		for name, row := range rows {
+			c := codec(t, model)
+			var m envelope.Message
+			before := inUse()
+			for n := 40; n >= 0; n-- {
+				if err := c.Decode([]byte(body(row.begin+strings.Repeat(row.one, n)+row.end)), &m); err != nil {
+					t.Fatalf("%s, %s: %v", model, name, err)
+				}
+			}
+			if now := inUse(); now > before+8<<20 {
+				t.Errorf("%s, %s: %d bytes are kept of messages long gone", model, name, now-before)
+			}
+			runtime.KeepAlive(&m)
+		}
 	}
+}
+
+// inUse returns the bytes of the heap that are in use.
+func inUse() uint64 {
+	runtime.GC()
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	return now.HeapAlloc
 }
 
 // TestOwnStrings makes sure that a message does not change with the buffer it was read from.

@@ -117,6 +117,57 @@ func TestManySmallElements(t *testing.T) {
 
 const recordsDigest = "a18d5a497500214b2335424a217380e0bdcfab56740ad9e6eefcdf5d35887842"
 
+// TestDocument holds the document to what it is for: elements six deep in the body's, many of
+// each kind, and no text beside them.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	for size, want := range documentDigests() {
+		m, err := envelope.Document(size, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := codec(t, envelope.Stream).Append(nil, &m)
+		if got := fmt.Sprintf("%x", sha256.Sum256(doc)); got != want {
+			t.Errorf("the digest of the document of %d bytes is %s, want %s", size, got, want)
+		}
+		s := envelope.NewScanner(envelope.DefaultLimits())
+		if err := s.Reset(doc); err != nil {
+			t.Fatal(err)
+		}
+		deepest, elements, after := 0, 0, envelope.Kind(0)
+		for kind := envelope.Kind(0); kind != envelope.EOF; after = kind {
+			if kind, err = s.Next(); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case kind == envelope.StartTag:
+				elements++
+				deepest = max(deepest, s.Depth())
+				if after == envelope.Chars {
+					t.Errorf("text and the element %s stand side by side", s.Local())
+				}
+			case kind == envelope.Chars && after == envelope.EndTag:
+				t.Errorf("an element and the text %q stand side by side", s.AppendText(nil))
+			}
+		}
+		if deepest != envelopeDepth+6 || elements < size/45 {
+			t.Errorf("%d bytes have %d elements, %d deep", size, elements, deepest)
+		}
+	}
+}
+
+// envelopeDepth is how deep the operation's element is: Envelope, Body, echoDocument.
+const envelopeDepth = 3
+
+// documentDigests are those of the envelopes of some sizes.
+func documentDigests() map[int]string {
+	return map[int]string{
+		1 << 10:  "8dfd5df078ce04352e891d1dc4fb2991fbfedf162ac664b5b82fd0ad28d14c06",
+		10 << 10: "8be5e11463cbb6564949849f1a206077b5ec72353c0de8311eb0b4bed0dc33b2",
+		1 << 20:  "79d4cde68dcf71458ee655bb37c0cbd7ddea0c1da25c9eabe6fce75c630993c7",
+	}
+}
+
 func TestPayloadTooSmall(t *testing.T) {
 	t.Parallel()
 	smallest, err := envelope.Wrap("", 1<<10)
