@@ -71,7 +71,7 @@ func printSeries(w io.Writer, s bench.HistorySeries) error {
 		noise = signless(&s.Noise.Value)
 	}
 	_, _ = fmt.Fprintf(w, "%s on %s (%s), %s, %s is better, %d of %d points, noise %s\n",
-		s.Case().Key(), s.Host, placement(s.Pin, s.Awake), s.Unit, s.Better, len(s.Points), s.Total, noise)
+		s.Case().Key()+manner(s.Operations, s.Ramp), s.Host, placement(s.Pin, s.Awake), s.Unit, s.Better, len(s.Points), s.Total, noise)
 	changed := make(map[int]bench.ChangePoint)
 	for _, c := range s.Changes {
 		changed[c.Index] = c
@@ -113,6 +113,17 @@ func placement(pin string, awake bool) string {
 	return pin
 }
 
+// manner says how a case was measured, where that makes another figure of it.
+func manner(operations, ramp int) (text string) {
+	if operations > 0 {
+		text += fmt.Sprintf(" in slices of %d operations", operations)
+	}
+	if ramp > 0 {
+		text += fmt.Sprintf(" in a ramp of %d", ramp)
+	}
+	return text
+}
+
 // closing says what is missing under a list.
 func closing(w io.Writer, n int, what string, cut bool) (err error) {
 	switch {
@@ -147,7 +158,7 @@ func (c leaderboardCommand) Run(ctx context.Context, t terminal) error {
 					if !r.Valid {
 						remark = "doubtful"
 					}
-					_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", b.Case().Key(), r.Rank, r.Host, placement(r.Pin, r.Awake),
+					_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", b.Case().Key()+manner(b.Operations, b.Ramp), r.Rank, r.Host, placement(r.Pin, r.Awake),
 						number(&r.Value), interval(pointScore(r.Point)), b.Unit, remark, r.Run)
 				}
 			}

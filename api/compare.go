@@ -93,10 +93,11 @@ func (s *Server) noiseOf(ctx context.Context, base, head bench.Result) (compare.
 				continue
 			}
 			asked[place+fingerprint] = true
+			plan := r.Spec.PlanOf(t.Case())
 			key := store.PastKey{
-				Host: t.Host, Case: t.Case(), Pin: t.Placement.Pin, Awake: t.Placement.Awake,
+				Host: t.Host, Case: t.Case(), Operations: plan.Operations, Ramp: plan.Ramp, Pin: t.Placement.Pin, Awake: t.Placement.Awake,
 				Metric: t.Score.Metric, Unit: t.Score.Unit, Better: t.Score.Better, Fingerprint: fingerprint,
-				Slice: r.Spec.Plan.Slice, Warmup: r.Spec.Plan.Warmup, Except: []string{base.ID, head.ID},
+				Slice: plan.Slice, Warmup: plan.Warmup, Except: []string{base.ID, head.ID},
 			}
 			n, _, err := s.noise(ctx, key)
 			if err != nil {

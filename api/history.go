@@ -93,7 +93,7 @@ func (s *Server) follow(ctx context.Context, b bench.HistorySeries, since time.T
 	var err error
 	last := points[len(points)-1]
 	b.Noise, b.Reason, err = s.noise(ctx, store.PastKey{
-		Host: b.Host, Case: b.Case(), Pin: b.Pin, Awake: b.Awake,
+		Host: b.Host, Case: b.Case(), Operations: b.Operations, Ramp: b.Ramp, Pin: b.Pin, Awake: b.Awake,
 		Metric: b.Metric, Unit: b.Unit, Better: b.Better, Fingerprint: last.Fingerprint, Slice: last.Slice, Warmup: last.Warmup,
 	})
 	return b, err

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -51,16 +52,18 @@ func boards(best []bench.HistorySeries) []bench.Board {
 	list := []bench.Board{}
 	at := make(map[string]int)
 	for _, b := range best {
-		key := b.Case().Key() + "\x00" + b.Metric + "\x00" + b.Unit + "\x00" + b.Better
+		key := fmt.Sprintf("%s\x00%d\x00%d\x00", b.Case().Key(), b.Operations, b.Ramp) + b.Metric + "\x00" + b.Unit + "\x00" + b.Better
 		i, known := at[key]
 		if !known {
 			i = len(list)
 			at[key] = i
-			list = append(list, bench.Board{Kernel: b.Kernel, Params: b.Params, Metric: b.Metric, Unit: b.Unit, Better: b.Better})
+			list = append(list, bench.Board{Kernel: b.Kernel, Params: b.Params, Operations: b.Operations, Ramp: b.Ramp, Metric: b.Metric, Unit: b.Unit, Better: b.Better})
 		}
 		list[i].Rows = append(list[i].Rows, bench.Leader{Host: b.Host, Pin: b.Pin, Awake: b.Awake, Point: b.Points[0]})
 	}
-	slices.SortStableFunc(list, func(a, b bench.Board) int { return cmp.Compare(a.Case().Key(), b.Case().Key()) })
+	slices.SortStableFunc(list, func(a, b bench.Board) int {
+		return cmp.Or(cmp.Compare(a.Case().Key(), b.Case().Key()), cmp.Compare(a.Operations, b.Operations), cmp.Compare(a.Ramp, b.Ramp))
+	})
 	for i := range list {
 		rank(&list[i])
 	}

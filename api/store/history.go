@@ -72,7 +72,7 @@ type keyedSeries struct {
 // findSeries gives the series that fit a filter, those measured last first. There are as many
 // as hosts have cases, so that parameters can be compared here.
 func (t *tx) findSeries(f SeriesFilter) ([]keyedSeries, error) {
-	query := "SELECT id, host, kernel, params, pin, awake, metric, unit, better FROM series WHERE 1 = 1"
+	query := "SELECT id, host, kernel, params, operations, ramp, pin, awake, metric, unit, better FROM series WHERE 1 = 1"
 	var args []any
 	if f.Kernel != "" {
 		query += " AND (kernel = ? OR kernel >= ? AND kernel < ?)"
@@ -95,7 +95,7 @@ func (t *tx) findSeries(f SeriesFilter) ([]keyedSeries, error) {
 // scanSeries reads a row of findSeries.
 func scanSeries(r *sql.Rows) (k keyedSeries, err error) {
 	var params string
-	if err := r.Scan(&k.id, &k.Host, &k.Kernel, &params, &k.Pin, &k.Awake, &k.Metric, &k.Unit, &k.Better); err != nil {
+	if err := r.Scan(&k.id, &k.Host, &k.Kernel, &params, &k.Operations, &k.Ramp, &k.Pin, &k.Awake, &k.Metric, &k.Unit, &k.Better); err != nil {
 		return k, err
 	}
 	k.Params, err = parseParams(params)
@@ -241,10 +241,12 @@ func (t *tx) bestPoint(k keyedSeries) (p bench.Point, err error) {
 }
 
 // A PastKey names what past scores are wanted of: a case on a host that was as it is, in a
-// placement, with a metric, measured in slices of a length after a warm-up.
+// placement, with a metric, measured in slices of a length after a warm-up, in a ramp or not.
 type PastKey struct {
 	Host        string
 	Case        bench.Case
+	Operations  int // of the plan
+	Ramp        int // of the plan
 	Pin         string
 	Awake       bool
 	Metric      string
@@ -277,7 +279,7 @@ const (
 // those of runs that repeated their cases, or, when there are too few, those of any run.
 func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibrated bool, err error) {
 	err = s.read(ctx, "read past scores", func(t *tx) error {
-		id, err := t.seriesID(k.Host, k.Case.Key(), k.Pin, k.Awake, bench.Score{Metric: k.Metric, Unit: k.Unit, Better: k.Better})
+		id, err := t.seriesID(k.Host, seriesKey(k.Case, k.Operations, k.Ramp), k.Pin, k.Awake, bench.Score{Metric: k.Metric, Unit: k.Unit, Better: k.Better})
 		if isNoRows(err) {
 			return nil
 		}
@@ -298,7 +300,7 @@ func (s *Store) Past(ctx context.Context, k PastKey) (scores []PastScore, calibr
 // index of the series is walked backwards and left as soon as there are enough.
 func (t *tx) past(series int64, k PastKey, which string, most int) ([]PastScore, error) {
 	query := "SELECT r.id, s.repeat, s.value, s.forks FROM scores s JOIN runs r ON r.seq = s.run WHERE s.series = ? AND s.fingerprint = ? AND s.slice = ? AND s.warmup = ? AND s.n >= ?" + which
-	args := []any{series, k.Fingerprint, k.Slice.Std().Microseconds(), warmupMicros(k.Warmup), k.Samples}
+	args := []any{series, k.Fingerprint, sliceMicros(k.Slice, k.Operations), warmupMicros(k.Warmup), k.Samples}
 	if len(k.Except) > 0 {
 		query += " AND r.id NOT IN (" + strings.TrimSuffix(strings.Repeat("?,", len(k.Except)), ",") + ")"
 		for _, id := range k.Except {

@@ -33,33 +33,55 @@ func (t *tx) addScore(seq int64, ordinal int, r bench.TrialResult, fingerprint s
 	if err != nil {
 		return err
 	}
-	series, err := t.seriesOf(host, c, params, r, at)
+	plan := spec.PlanOf(c)
+	series, err := t.seriesOf(host, c, params, plan, r, at)
 	if err != nil {
 		return err
 	}
-	forks, err := json.Marshal(forkMedians(r.Forks))
+	forks, err := json.Marshal(forkMedians(r.Samples()))
 	if err != nil {
 		return err
 	}
 	s := r.Score
 	_, err = t.exec(`INSERT INTO scores (run, ordinal, series, repeat, repeats, value, low, high, confidence, n, valid, fingerprint, slice, warmup, finished, forks)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		seq, ordinal, series, repeat, repeats, *s.Value, s.Low, s.High, s.Confidence, s.N, flag(r.Validity.Valid), fingerprint, spec.Plan.Slice.Std().Microseconds(), warmupMicros(spec.Plan.Warmup), micros(at), string(forks))
+		seq, ordinal, series, repeat, repeats, *s.Value, s.Low, s.High, s.Confidence, s.N, flag(r.Validity.Valid), fingerprint, sliceMicros(plan.Slice, plan.Operations), warmupMicros(plan.Warmup), micros(at), string(forks))
 	return err
 }
 
 // seriesOf gives the key of the series that a score belongs to, making it for its first one.
-func (t *tx) seriesOf(host string, c bench.Case, params string, r bench.TrialResult, at time.Time) (id int64, err error) {
-	pin := placedAt(r.Placement.Pin)
+func (t *tx) seriesOf(host string, c bench.Case, params string, plan bench.Plan, r bench.TrialResult, at time.Time) (id int64, err error) {
+	pin, key := placedAt(r.Placement.Pin), seriesKey(c, plan.Operations, plan.Ramp)
 	// One statement makes the series or moves its time on, whoever else is doing the same; a
 	// report that comes late does not move it back.
-	_, err = t.exec(`INSERT INTO series (host, kernel, case_key, params, pin, awake, metric, unit, better, latest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err = t.exec(`INSERT INTO series (host, kernel, case_key, params, operations, ramp, pin, awake, metric, unit, better, latest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (host, case_key, pin, awake, metric, unit, better) DO UPDATE SET latest = excluded.latest WHERE series.latest < excluded.latest`,
-		host, c.Kernel, c.Key(), params, pin, flag(r.Placement.Awake), r.Score.Metric, r.Score.Unit, r.Score.Better, micros(at))
+		host, c.Kernel, key, params, plan.Operations, plan.Ramp, pin, flag(r.Placement.Awake), r.Score.Metric, r.Score.Unit, r.Score.Better, micros(at))
 	if err != nil {
 		return 0, err
 	}
-	return t.seriesID(host, c.Key(), pin, r.Placement.Awake, *r.Score)
+	return t.seriesID(host, key, pin, r.Placement.Awake, *r.Score)
+}
+
+// seriesKey names what a series follows: a case, and how it is measured where that makes another
+// figure of it. A case in slices of a time and without a ramp has the name that it always had.
+func seriesKey(c bench.Case, operations, ramp int) string {
+	key := c.Key()
+	if operations > 0 {
+		key += fmt.Sprintf(" in slices of %d operations", operations)
+	}
+	if ramp > 0 {
+		key += fmt.Sprintf(" in a ramp of %d", ramp)
+	}
+	return key
+}
+
+// sliceMicros is the length of a slice as the tables keep it: 0 where operations end it.
+func sliceMicros(d bench.Duration, operations int) int64 {
+	if operations > 0 {
+		return 0
+	}
+	return d.Std().Microseconds()
 }
 
 // seriesID gives the key of a series that is there, by what makes it one.
@@ -95,13 +117,13 @@ func placedAt(pin string) string {
 
 // forkMedians gives the median of each fork's samples, which is what forks of one case differ
 // in; a fork without samples has none.
-func forkMedians(forks []bench.Fork) []float64 {
+func forkMedians(forks [][]float64) []float64 {
 	medians := make([]float64, 0, len(forks))
-	for _, f := range forks {
-		if len(f.Samples) == 0 {
+	for _, samples := range forks {
+		if len(samples) == 0 {
 			continue
 		}
-		m := stats.Middle(f.Samples)
+		m := stats.Middle(samples)
 		if !math.IsNaN(m) && !math.IsInf(m, 0) {
 			medians = append(medians, m)
 		}

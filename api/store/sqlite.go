@@ -31,7 +31,7 @@ const (
 	applicationID = 0x62656e64 // "bend"
 	// schemaVersion is the version of the tables that this code reads and writes. Each has
 	// a file in schema that makes it out of the one before.
-	schemaVersion = 2
+	schemaVersion = 3
 	// readers is the number of connections for reading.
 	readers = 4
 )

@@ -13,22 +13,25 @@ type History struct {
 	Cut    bool            `json:"cut"` // there are more series than are shown: ask for fewer
 }
 
-// A HistorySeries is the scores of one case on one host in one placement, in one unit.
+// A HistorySeries is the scores of one case on one host in one placement, measured in one way
+// and in one unit.
 type HistorySeries struct {
-	Host    string         `json:"host"`
-	Kernel  string         `json:"kernel" example:"soap.echo"`
-	Params  kernels.Params `json:"params" swaggertype:"object"`
-	Pin     string         `json:"pin" example:"free"`
-	Awake   bool           `json:"awake"`
-	Metric  string         `json:"metric" example:"throughput"`
-	Unit    string         `json:"unit" example:"call/s"`
-	Better  string         `json:"better" enums:"higher,lower"`
-	Points  []Point        `json:"points"` // oldest first
-	Total   int            `json:"total"`  // points that fit the question; more than are shown when it was cut
-	Cut     bool           `json:"cut"`    // there are older points than are shown
-	Changes []ChangePoint  `json:"changes"`
-	Noise   *NoiseFloor    `json:"noise" extensions:"x-nullable"` // on the host as it was at the last point; null when it was not measured
-	Reason  string         `json:"reason,omitempty"`              // why the noise is null
+	Host       string         `json:"host"`
+	Kernel     string         `json:"kernel" example:"soap.echo"`
+	Params     kernels.Params `json:"params" swaggertype:"object"`
+	Operations int            `json:"operations"` // of each lane in a slice, by the plan; 0 means slices of a time
+	Ramp       int            `json:"ramp"`       // lanes that begin at a time, by the plan; 0 means all at once
+	Pin        string         `json:"pin" example:"free"`
+	Awake      bool           `json:"awake"`
+	Metric     string         `json:"metric" example:"throughput"`
+	Unit       string         `json:"unit" example:"call/s"`
+	Better     string         `json:"better" enums:"higher,lower"`
+	Points     []Point        `json:"points"` // oldest first
+	Total      int            `json:"total"`  // points that fit the question; more than are shown when it was cut
+	Cut        bool           `json:"cut"`    // there are older points than are shown
+	Changes    []ChangePoint  `json:"changes"`
+	Noise      *NoiseFloor    `json:"noise" extensions:"x-nullable"` // on the host as it was at the last point; null when it was not measured
+	Reason     string         `json:"reason,omitempty"`              // why the noise is null
 }
 
 // Case returns the case that is followed.
@@ -46,7 +49,7 @@ type Point struct {
 	N           int        `json:"n"`
 	Valid       bool       `json:"valid"`                      // nothing spoke against the figure
 	Fingerprint string     `json:"fingerprint"`                // of the host then
-	Slice       Duration   `json:"slice" swaggertype:"string"` // of the plan it was measured by
+	Slice       Duration   `json:"slice" swaggertype:"string"` // of the plan it was measured by; "0s" for slices of operations
 	Warmup      WarmupTime `json:"warmup" swaggertype:"string" example:"auto"`
 	Commit      string     `json:"commit,omitempty"` // the run's label "commit"
 }
@@ -71,14 +74,16 @@ type Leaderboard struct {
 	Cut    bool    `json:"cut"` // there are more than are shown: ask for fewer
 }
 
-// A Board ranks the hosts that measured one case in one unit.
+// A Board ranks the hosts that measured one case in one way and in one unit.
 type Board struct {
-	Kernel string         `json:"kernel" example:"soap.echo"`
-	Params kernels.Params `json:"params" swaggertype:"object"`
-	Metric string         `json:"metric" example:"throughput"`
-	Unit   string         `json:"unit" example:"call/s"`
-	Better string         `json:"better" enums:"higher,lower"`
-	Rows   []Leader       `json:"rows"` // the best first; figures with doubts after all others
+	Kernel     string         `json:"kernel" example:"soap.echo"`
+	Params     kernels.Params `json:"params" swaggertype:"object"`
+	Operations int            `json:"operations"` // of each lane in a slice, by the plan; 0 means slices of a time
+	Ramp       int            `json:"ramp"`       // lanes that begin at a time, by the plan; 0 means all at once
+	Metric     string         `json:"metric" example:"throughput"`
+	Unit       string         `json:"unit" example:"call/s"`
+	Better     string         `json:"better" enums:"higher,lower"`
+	Rows       []Leader       `json:"rows"` // the best first; figures with doubts after all others
 }
 
 // Case returns the case of the board.

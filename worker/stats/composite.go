@@ -9,14 +9,15 @@ import (
 
 // Composites gives the composite figures of a run: for each host and each set of parameters,
 // the arithmetic mean over the scores of all kernels that name the same composite. One whose
-// kernels were not all measured is left out. The interval is the one of the run's plan.
+// kernels were not all measured is left out, and so is one of ramps, whose scores are each of a
+// number of lanes of its own. The interval is the one of the run's plan.
 func Composites(families []kernels.Family, interval bench.Interval, trials []bench.TrialResult) []bench.Composite {
 	out := []bench.Composite{}
 	for _, name := range compositeNames(families) {
 		members := members(families, name)
 		var groups []group
 		for _, t := range trials {
-			if t.Score != nil && t.State == bench.Succeeded && slices.Contains(members, t.Kernel) {
+			if t.Score != nil && t.Series == nil && t.State == bench.Succeeded && slices.Contains(members, t.Kernel) {
 				groups = join(groups, t)
 			}
 		}
@@ -54,9 +55,7 @@ func (g group) composite(name string, interval bench.Interval, members []string)
 	first := g.trials[0]
 	samples := make([][][]float64, len(g.trials))
 	for i, t := range g.trials {
-		for _, f := range t.Forks {
-			samples[i] = append(samples[i], f.Samples)
-		}
+		samples[i] = t.Samples()
 	}
 	f := Mean(interval, samples, first.Score.Confidence)
 	return bench.Composite{

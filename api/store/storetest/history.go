@@ -29,6 +29,8 @@ type score struct {
 	forks        [][]float64
 	at           time.Time
 	slice        bench.Duration // 0 for the default plan's
+	operations   int            // of the plan
+	ramp         int            // of the plan
 	n            int            // samples; 0 for 6
 }
 
@@ -47,6 +49,7 @@ func keep(t tester, s *store.Store, c score) string {
 	if c.slice > 0 {
 		run.Spec.Plan.Slice = c.slice
 	}
+	run.Spec.Plan.Operations, run.Spec.Plan.Ramp = c.operations, c.ramp
 	createRun(t, s, run)
 	r := report(run, 0, 1)
 	r.Kind, r.Snapshot = bench.Finished, bench.HostSnapshot{Fingerprint: c.fingerprint}
@@ -90,6 +93,11 @@ func testHistory(t *testing.T, s *store.Store) {
 	keep(t, s, with(func(c *score) { c.params = kernels.Params{"size": "large", "threads": "1"} }))
 	keep(t, s, with(func(c *score) { c.kernel, c.doubt = "soap.echo", true }))
 	keep(t, s, with(func(c *score) { c.kernel = "scimarkfft" }))
+	for _, way := range [][2]int{{200, 0}, {100, 0}, {0, 1}, {0, 2}, {100, 2}} {
+		keep(t, s, with(func(c *score) {
+			c.operations, c.ramp, c.kernel, c.labels = way[0], way[1], "soap.echo", map[string]string{"way": "own"}
+		}))
+	}
 	failed := create(t, s, "blue", 1)
 	finish(t, s, failed, 0, 1, bench.Failed)
 	for _, row := range []struct {
@@ -97,13 +105,14 @@ func testHistory(t *testing.T, s *store.Store) {
 		filter store.SeriesFilter
 		series int
 	}{
-		{"all", store.SeriesFilter{Limit: 99}, 6},
+		{"all", store.SeriesFilter{Limit: 99}, 11},
 		{"kernel", store.SeriesFilter{Kernel: "scimark.fft", Limit: 99}, 4},
 		{"family", store.SeriesFilter{Kernel: "scimark", Limit: 99}, 4},
 		{"host", store.SeriesFilter{Host: "green", Limit: 99}, 1},
 		{"parameter", store.SeriesFilter{Params: map[string]string{"size": "large"}, Limit: 99}, 1},
 		{"parameter that no case has", store.SeriesFilter{Params: map[string]string{"colour": "red"}, Limit: 99}, 0},
 		{"label", store.SeriesFilter{Labels: map[string]string{"branch": "main"}, Limit: 99}, 1},
+		{"each number of operations and each ramp", store.SeriesFilter{Labels: map[string]string{"way": "own"}, Limit: 99}, 5},
 		{"labels that no run has together", store.SeriesFilter{Labels: map[string]string{"branch": "main", "commit": "c9"}, Limit: 99}, 0},
 		{"cut", store.SeriesFilter{Limit: 2}, 2},
 	} {
@@ -115,6 +124,18 @@ func testHistory(t *testing.T, s *store.Store) {
 	got, _, err := s.History(t.Context(), store.SeriesFilter{Labels: map[string]string{"branch": "main"}, Limit: 9})
 	if err != nil {
 		t.Fatal(err)
+	}
+	ways, _, err := s.History(t.Context(), store.SeriesFilter{Labels: map[string]string{"way": "own"}, Limit: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told [][3]int64
+	for _, w := range ways { // the one measured last comes first
+		told = append(told, [3]int64{int64(w.Operations), int64(w.Ramp), int64(w.Points[0].Slice)})
+	}
+	slice := int64(bench.DefaultPlan().Slice)
+	if diff := cmp.Diff([][3]int64{{100, 2, 0}, {0, 2, slice}, {0, 1, slice}, {100, 0, 0}, {200, 0, 0}}, told); diff != "" {
+		t.Errorf("operations, ramp and slice (-want +got):\n%s", diff)
 	}
 	want := []bench.HistorySeries{{
 		Host: "blue", Kernel: "scimark.fft", Params: kernels.Params{"size": "small", "threads": "1"}, Pin: "free", Metric: "throughput", Unit: "op/s", Better: "higher", Total: 3,
@@ -216,6 +237,7 @@ func testPast(t *testing.T, s *store.Store) {
 		func(c *score) { c.fingerprint = "g" }, func(c *score) { c.pin = bench.PinOne },
 		func(c *score) { c.host = "green" }, func(c *score) { c.params = kernels.Params{"size": "large"} },
 		func(c *score) { c.slice = bench.Duration(10 * time.Millisecond) }, func(c *score) { c.n = 5 },
+		func(c *score) { c.operations = 200 }, func(c *score) { c.ramp = 1 },
 	} {
 		other := fft(999)
 		change(&other)
@@ -227,6 +249,9 @@ func testPast(t *testing.T, s *store.Store) {
 	}
 	key.Except = []string{second, "none"}
 	look(false, 100)
+	key.Operations, key.Slice = 200, 0 // the length of a slice of operations is nobody's wish
+	look(false, 999)
+	key.Operations, key.Slice = 0, bench.DefaultPlan().Slice
 	few := [][]float64{{200, 100}, {201, 200, 100}}
 	for i := range 3 {
 		c := fft(float64(200 + i))

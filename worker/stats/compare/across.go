@@ -9,5 +9,5 @@ func Across() []string {
 	for _, f := range facts(bench.Facts{}) {
 		names = append(names, f.Fact)
 	}
-	return append(names, "placement.pin", "placement.awake", "plan.slice", "plan.warmup")
+	return append(names, "placement.pin", "placement.awake", "plan.slice", "plan.operations", "plan.ramp", "plan.warmup")
 }

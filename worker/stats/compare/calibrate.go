@@ -27,7 +27,7 @@ func FloorsOf(trials []bench.TrialResult) []bench.NoiseFloor {
 	for _, key := range order {
 		var runs [][][]float64
 		for _, t := range groups[key] {
-			runs = append(runs, samplesOf(t))
+			runs = append(runs, t.Samples())
 		}
 		f, ok := FloorOf(runs)
 		if !ok {
@@ -38,14 +38,6 @@ func FloorsOf(trials []bench.TrialResult) []bench.NoiseFloor {
 		floors = append(floors, f)
 	}
 	return floors
-}
-
-func samplesOf(t bench.TrialResult) [][]float64 {
-	forks := make([][]float64, len(t.Forks))
-	for i, f := range t.Forks {
-		forks[i] = f.Samples
-	}
-	return forks
 }
 
 // Calibrate works out the noise of each case of a run that repeats its cases, and compares
@@ -103,7 +95,7 @@ func calibrated(r bench.Result) []bench.CaseCalibration {
 func (s side) figures() int {
 	n := 0
 	for _, t := range s.trials {
-		if f := filled(samplesOf(t)); t.State == bench.Succeeded && len(f) > 0 && positive(f) {
+		if f := filled(t.Samples()); t.State == bench.Succeeded && len(f) > 0 && positive(f) {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"benchd/worker/bench"
@@ -38,7 +39,7 @@ func (p pair) differences(base, head bench.Result, o Options) []bench.Difference
 			Fact: b[i].Fact, Base: b[i].Base, Head: h[i].Base, Excluded: told && !across && !ofBinary(b[i].Fact),
 		})
 	}
-	out = append(out, ways(p.base.first(), p.head.first(), base.Spec.Plan, head.Spec.Plan)...)
+	out = append(out, ways(p.base.first(), p.head.first(), base.Spec.PlanOf(p.c), head.Spec.PlanOf(p.c))...)
 	for i := range out {
 		out[i].Excluded = out[i].Excluded && !slices.Contains(o.Across, out[i].Fact)
 	}
@@ -65,7 +66,7 @@ func facts(f bench.Facts) []bench.Difference {
 }
 
 // ways lists how the two were measured differently. More forks or slices are more samples
-// of the same; another slice, warm-up or placement makes another figure.
+// of the same; another slice, warm-up, ramp or placement makes another figure.
 func ways(b, h bench.TrialResult, pb, ph bench.Plan) []bench.Difference {
 	var out []bench.Difference
 	for _, d := range []bench.Difference{
@@ -73,6 +74,8 @@ func ways(b, h bench.TrialResult, pb, ph bench.Plan) []bench.Difference {
 		{Fact: "placement.pin", Base: b.Placement.Pin, Head: h.Placement.Pin, Excluded: true},
 		{Fact: "placement.awake", Base: fmt.Sprint(b.Placement.Awake), Head: fmt.Sprint(h.Placement.Awake), Excluded: true},
 		{Fact: "plan.slice", Base: slice(pb), Head: slice(ph), Excluded: true},
+		{Fact: "plan.operations", Base: count(pb, pb.Operations), Head: count(ph, ph.Operations), Excluded: true},
+		{Fact: "plan.ramp", Base: count(pb, pb.Ramp), Head: count(ph, ph.Ramp), Excluded: true},
 		{Fact: "plan.warmup", Base: pb.Warmup.String(), Head: ph.Warmup.String(), Excluded: true},
 		{Fact: "plan.order", Base: string(pb.Order), Head: string(ph.Order)},
 	} {
@@ -83,12 +86,21 @@ func ways(b, h bench.TrialResult, pb, ph bench.Plan) []bench.Difference {
 	return out
 }
 
-// slice writes the length of a slice, and nothing where the plan is not known.
+// slice writes the length of a slice, and nothing where the plan is not known or operations
+// end its slices.
 func slice(p bench.Plan) string {
-	if p.Slice == 0 {
+	if p.Slice == 0 || p.Operations > 0 {
 		return ""
 	}
 	return p.Slice.String()
+}
+
+// count writes a number of the plan, 0 for none, and nothing where the plan is not known.
+func count(p bench.Plan, n int) string {
+	if p.Slice == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // metric names the figure of a trial, and nothing where it has none.

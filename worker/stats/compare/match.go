@@ -81,10 +81,10 @@ func (s *side) take(t bench.TrialResult) {
 	if t.State != bench.Succeeded {
 		return
 	}
-	for _, f := range t.Forks {
-		if len(f.Samples) > 0 {
-			s.forks = append(s.forks, f.Samples)
-			s.n += len(f.Samples)
+	for _, samples := range t.Samples() {
+		if len(samples) > 0 {
+			s.forks = append(s.forks, samples)
+			s.n += len(samples)
 		}
 	}
 }
