@@ -196,7 +196,11 @@ func (r *resolver) plan(p Plan, suite *Suite) Plan {
 	keep("warmup", func() { p.Warmup = base.Warmup })
 	keep("slices", func() { p.Slices = base.Slices })
 	keep("slice", func() { p.Slice = base.Slice })
-	keep("operations", func() { p.Operations = base.Operations })
+	keep("operations", func() {
+		if p.Operations = base.Operations; r.present["/plan/slice"] {
+			p.Operations = 0 // whoever says how long a slice is has slices of a time
+		}
+	})
 	keep("ramp", func() { p.Ramp = base.Ramp })
 	keep("target_error", func() { p.TargetError = base.TargetError })
 	keep("confidence", func() { p.Confidence = base.Confidence })

@@ -15,7 +15,7 @@ type Suite struct {
 
 // Suites returns the suites in order.
 func Suites() []Suite {
-	return []Suite{quick(), full(), soapRunnerAttachments()}
+	return []Suite{quick(), full(), soap2004(), soapRunner(), soapRunnerAttachments(), cxfHTTP(), cxfMaxLoad()}
 }
 
 // SuiteNamed gives the suite of a name.
