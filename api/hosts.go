@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -229,4 +231,35 @@ func smallest(hosts []bench.Host) bench.Limits {
 		l.Bytes = min(l.Bytes, h.Limits.Bytes)
 	}
 	return l
+}
+
+// servicesFor gives the services of each host of which one is to measure a run, which is what
+// asking for every service means: those of the live hosts with the asked labels. Named hosts
+// all measure all of it, live or not, so that only what each of them has, as it last told, is
+// there to be asked for.
+func (s *Server) servicesFor(ctx context.Context, sel bench.HostSelector) ([]map[string]string, error) {
+	hosts, err := s.hosts.get(ctx, sel.Names)
+	if err != nil {
+		return nil, err
+	}
+	var each []map[string]string
+	for _, h := range hosts {
+		if len(sel.Names) == 0 && (!h.Live || !carries(h.Labels, sel.Labels)) || len(sel.Names) > 0 && !slices.Contains(sel.Names, h.Name) {
+			continue
+		}
+		each = append(each, h.Services)
+	}
+	if len(sel.Names) > 0 && len(each) > 0 {
+		return []map[string]string{common(each)}, nil
+	}
+	return each, nil
+}
+
+// common gives the services that all hosts have under the same name and scheme.
+func common(each []map[string]string) map[string]string {
+	out := maps.Clone(each[0])
+	for _, services := range each[1:] {
+		maps.DeleteFunc(out, func(name, scheme string) bool { return services[name] != scheme })
+	}
+	return out
 }

@@ -79,7 +79,11 @@ func (s *Server) makeRun(c echo.Context, body []byte) (bench.Run, error) {
 	if err != nil {
 		return bench.Run{}, err
 	}
-	spec, cases, err := s.config.Catalog.Resolve(spec, present, limits)
+	services, err := s.servicesFor(c.Request().Context(), spec.Hosts)
+	if err != nil {
+		return bench.Run{}, err
+	}
+	spec, cases, err := s.config.Catalog.Resolve(spec, present, limits, services...)
 	if e := bench.AsError(err); e != nil && len(unknown) > 0 {
 		unknown = append(unknown, e.Fields...)
 	} else if err != nil {
