@@ -37,6 +37,12 @@ func readValue(e *etree.Element, v any) error {
 	switch v := v.(type) {
 	case *String:
 		return readString(e, v)
+	case *int32, *float64, *bool, *Decimal, *Date:
+		text, err := content(e)
+		if err == nil && !parse(v, []byte(text)) {
+			err = refuse(reasonValue([]byte(e.Tag)))
+		}
+		return err
 	case *[]String:
 		*v = append(*v, String{})
 		return readString(e, &(*v)[len(*v)-1])
@@ -45,11 +51,7 @@ func readValue(e *etree.Element, v any) error {
 	case record:
 		return readRecord(e, v)
 	}
-	text, err := content(e)
-	if err == nil && !parse(v, []byte(text)) {
-		err = refuse(reasonValue([]byte(e.Tag)))
-	}
-	return err
+	return nil
 }
 
 // readString reads the text of an element, or that it is nil.

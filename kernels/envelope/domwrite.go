@@ -25,6 +25,9 @@ func addContent(parent *etree.Element, p *part, v any) {
 	switch v := v.(type) {
 	case *String:
 		addString(parent, p, v)
+	case *int32, *float64, *bool, *Decimal, *Date:
+		var room [32]byte
+		p.addTo(parent).CreateText(string(appendSimple(room[:0], v)))
 	case *[]String:
 		for i := range *v {
 			addString(parent, p, &(*v)[i])
@@ -35,9 +38,6 @@ func addContent(parent *etree.Element, p *part, v any) {
 		}
 	case record:
 		addRecord(parent, p, v)
-	default:
-		var room [32]byte
-		p.addTo(parent).CreateText(string(appendSimple(room[:0], v)))
 	}
 }
 

@@ -47,6 +47,12 @@ func (r *reader) value(v any) error {
 	switch v := v.(type) {
 	case *String:
 		return r.string(v)
+	case *int32, *float64, *bool, *Decimal, *Date: // before the interfaces, which take longer to tell
+		content, err := r.scanner.Content()
+		if err == nil && !parse(v, content) {
+			err = r.wrong(reasonValue(r.scanner.Local()))
+		}
+		return err
 	case *[]String:
 		*v = append(*v, String{})
 		return r.string(&(*v)[len(*v)-1])
@@ -55,11 +61,7 @@ func (r *reader) value(v any) error {
 	case record:
 		return r.record(v)
 	}
-	content, err := r.scanner.Content()
-	if err == nil && !parse(v, content) {
-		err = r.wrong(reasonValue(r.scanner.Local()))
-	}
-	return err
+	return nil
 }
 
 // string reads the text of the current element, or that it is nil.

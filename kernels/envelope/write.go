@@ -42,22 +42,22 @@ func appendContent(dst []byte, p *part, v any) []byte {
 	switch v := v.(type) {
 	case *String:
 		return appendString(dst, p, v)
+	case *int32, *float64, *bool, *Decimal, *Date: // before the interfaces, which take longer to tell
+		dst = append(dst, p.open...)
+		dst = appendSimple(dst, v)
+		return append(dst, p.close...)
 	case *[]String:
 		for i := range *v {
 			dst = appendString(dst, p, &(*v)[i])
 		}
-		return dst
 	case list:
 		for i := range v.size() {
 			dst = appendRecord(dst, p, v.at(i))
 		}
-		return dst
 	case record:
-		return appendRecord(dst, p, v)
+		dst = appendRecord(dst, p, v)
 	}
-	dst = append(dst, p.open...)
-	dst = appendSimple(dst, v)
-	return append(dst, p.close...)
+	return dst
 }
 
 func appendRecord(dst []byte, p *part, rec record) []byte {
