@@ -31,6 +31,8 @@ type planFlags struct {
 	Warmup      *string        `help:"Warm-up of each fork, or auto to let the samples decide." placeholder:"auto|TIME"`
 	Slices      *int           `help:"Samples of each fork." placeholder:"N"`
 	Slice       *time.Duration `help:"Measuring time of one sample." placeholder:"TIME"`
+	Operations  *int           `help:"A slice is so many operations of each lane instead of a time." placeholder:"N"`
+	Ramp        *int           `help:"Begin the lanes so many at a time; each step has its own slices." placeholder:"LANES"`
 	TargetError *percent       `help:"Add forks until the half-width of the score's interval is this part of it." placeholder:"PERCENT"`
 	Confidence  *percent       `help:"Level of the intervals." placeholder:"PERCENT"`
 	Interval    *string        `help:"bootstrap: median, resampled by forks and slices; pooled_t: mean, as JMH." placeholder:"KIND"`
@@ -192,6 +194,8 @@ func (f requestFlags) changes(named request) map[string]map[string]any {
 	set(plan, "warmup", f.Warmup)
 	set(plan, "slices", f.Slices)
 	set(plan, "slice", (*bench.Duration)(f.Slice))
+	set(plan, "operations", f.Operations)
+	set(plan, "ramp", f.Ramp)
 	set(plan, "target_error", f.TargetError)
 	set(plan, "confidence", f.Confidence)
 	set(plan, "interval", f.Interval)

@@ -9,11 +9,13 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"benchd/api/export"
 	"benchd/worker/bench"
 )
 
 // table prints the scores of a result with their intervals, composites included, and then
-// whatever is to be known before the figures are believed.
+// whatever is to be known before the figures are believed; of a suite that keeps an article's
+// rules it prints the article's table then.
 func table(w io.Writer, r bench.Result) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(tw, "kernel\tparameters\tscore\tinterval\tunit\tn\tsteady\tp50\tp99\n")
@@ -26,8 +28,25 @@ func table(w io.Writer, r bench.Result) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, notes(r))
-	return err
+	if err := ramps(w, r); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, notes(r)); err != nil {
+		return err
+	}
+	return articleTable(w, r)
+}
+
+// articleTable prints the table of the article whose rules the run's suite keeps, if it is one.
+func articleTable(w io.Writer, r bench.Result) error {
+	f, ok := export.ByName("article")
+	if !ok || !f.Fits(r) {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return f.Write(w, r)
 }
 
 func scoreCells(t bench.TrialResult) string {
@@ -78,8 +97,12 @@ func latencyCell(l *bench.Latency, p string) string {
 	if l == nil {
 		return ""
 	}
-	d := time.Duration(l.Percentiles[p])
-	for unit := time.Nanosecond; unit < d; unit *= 10 { // three significant digits
+	return threeDigits(time.Duration(l.Percentiles[p]))
+}
+
+// threeDigits writes a time with three significant digits.
+func threeDigits(d time.Duration) string {
+	for unit := time.Nanosecond; unit < d; unit *= 10 {
 		if d/unit < 1000 {
 			return d.Round(unit).String()
 		}
