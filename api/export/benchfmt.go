@@ -30,9 +30,10 @@ import (
 //
 // The count is that of the slice's operations. The labels of the run are configuration like
 // the host. benchstat puts results of differing configuration in tables of their own; a
-// comment at the top says how to compare all the same. The trials of a case that was asked
-// for repeatedly have one name, and so make one sample. A composite has no samples and is
-// left out, as is a trial without a score.
+// comment at the top says how to compare all the same. The trials of a case that was asked for
+// repeatedly have one name, and so make one sample. Of a ramp there are the samples of the
+// step that its score is of. A composite has no samples and is left out, as is a trial without
+// a score.
 func writeBenchfmt(w io.Writer, r bench.Result) error {
 	b := &benchWriter{units: make(map[string]bool)}
 	labels := benchLabels(r)
@@ -79,6 +80,9 @@ func (b *benchWriter) trial(t *bench.TrialResult) {
 	for i, f := range t.Forks {
 		fmt.Fprintf(&b.text, "# fork %d\n", i+1)
 		for j, sample := range f.Samples {
+			if s := t.Series; s != nil && (j >= len(f.Slices) || f.Slices[j].Lanes != s.Scored) {
+				continue
+			}
 			if math.IsNaN(sample) || math.IsInf(sample, 0) {
 				continue
 			}

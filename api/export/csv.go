@@ -16,8 +16,8 @@ type column struct {
 	cell func(row) string
 }
 
-// writeCSV writes one row for each trial and composite (RFC 4180, with a header line and
-// lines that end in CR LF). Every parameter of any kernel has a column "param.<name>", every
+// writeCSV writes one row for each trial and composite, and below a trial in a ramp one for each
+// step (RFC 4180, with a header line and lines that end in CR LF). Every parameter of any kernel has a column "param.<name>", every
 // label of the run one "label.<name>"; a cell is empty where there is nothing to tell. Texts
 // are put on one line.
 func writeCSV(w io.Writer, r bench.Result) error {
@@ -29,11 +29,13 @@ func writeCSV(w io.Writer, r bench.Result) error {
 		cells[i] = oneLine(c.name)
 	}
 	_ = cw.Write(cells)
-	for _, row := range rows(r) {
-		for i, c := range columns {
-			cells[i] = oneLine(c.cell(row))
+	for _, o := range rows(r) {
+		for _, row := range append([]row{o}, o.steps()...) {
+			for i, c := range columns {
+				cells[i] = oneLine(c.cell(row))
+			}
+			_ = cw.Write(cells)
 		}
-		_ = cw.Write(cells)
 	}
 	cw.Flush()
 	if err := cw.Error(); err != nil {
@@ -47,10 +49,14 @@ func csvColumns(r bench.Result) []column {
 	columns := []column{
 		{"run", func(row) string { return r.ID }},
 		{"kind", func(o row) string {
-			if o.composite() {
+			switch {
+			case o.composite():
 				return "composite"
+			case o.step != nil:
+				return "step"
+			default:
+				return "trial"
 			}
-			return "trial"
 		}},
 		{"host", func(o row) string { return o.host }},
 		{"fingerprint", func(o row) string { return r.Hosts[o.host].Fingerprint }},
@@ -62,6 +68,7 @@ func csvColumns(r bench.Result) []column {
 	columns = append(columns,
 		ofTrial("repeat", func(t *bench.TrialResult) string { return strconv.Itoa(t.Repeat) }),
 		ofTrial("state", func(t *bench.TrialResult) string { return string(t.State) }))
+	columns = append(columns, stepColumns(r)...)
 	columns = append(columns, scoreColumns()...)
 	columns = append(columns, trialColumns()...)
 	for _, name := range sortedKeys(r.Spec.Labels) {
@@ -89,16 +96,16 @@ func scoreColumns() []column {
 // trialColumns are what lies behind the figure, and whether to believe it.
 func trialColumns() []column {
 	columns := []column{
-		ofTrial("forks", func(t *bench.TrialResult) string { return strconv.Itoa(len(t.Forks)) }),
-		ofTrial("steady", steady),
+		ofWhole("forks", func(t *bench.TrialResult) string { return strconv.Itoa(len(t.Forks)) }),
+		ofWhole("steady", steady),
 		ofTrial("failed_operations", func(t *bench.TrialResult) string { return strconv.FormatInt(failed(t), 10) }),
 	}
 	columns = append(columns, timeColumns("latency", func(t *bench.TrialResult) *bench.Latency { return t.Latency })...)
 	columns = append(columns, timeColumns("service_time", func(t *bench.TrialResult) *bench.Latency { return t.ServiceTime })...)
 	return append(columns,
-		ofTrial("valid", func(t *bench.TrialResult) string { return strconv.FormatBool(t.Validity.Valid) }),
-		ofTrial("reasons", func(t *bench.TrialResult) string { return strings.Join(t.Validity.Reasons, "; ") }),
-		ofTrial("error", why),
+		ofWhole("valid", func(t *bench.TrialResult) string { return strconv.FormatBool(t.Validity.Valid) }),
+		ofWhole("reasons", func(t *bench.TrialResult) string { return strings.Join(t.Validity.Reasons, "; ") }),
+		ofWhole("error", why),
 	)
 }
 
@@ -144,6 +151,17 @@ func ofTrial(name string, f func(*bench.TrialResult) string) column {
 			return ""
 		}
 		return f(o.trial)
+	}}
+}
+
+// ofWhole makes a column of a whole trial, which is empty in the row of a step too.
+func ofWhole(name string, f func(*bench.TrialResult) string) column {
+	c := ofTrial(name, f)
+	return column{name, func(o row) string {
+		if o.step != nil {
+			return ""
+		}
+		return c.cell(o)
 	}}
 }
 

@@ -22,7 +22,8 @@ import (
 // with the plan's interval "pooled_t" the mean with the interval that JMH prints itself. The
 // error is half the interval's width. rawData holds the samples, one list for each fork. The
 // latency of operations is a secondary metric, whose percentiles are those of its histogram.
-// A viewer tells records apart by name and parameters, so where a result has several hosts or
+// Of a ramp there are the samples and the lanes of the step that its score is of. A viewer
+// tells records apart by name and parameters, so where a result has several hosts or
 // repetitions the parameters "host" and "repeat" are added.
 func writeJMH(w io.Writer, r bench.Result) error {
 	records := []jmhRecord{}
@@ -109,8 +110,8 @@ func jmhOf(v *float64) jmhNumber {
 }
 
 func newJMHRecord(r bench.Result, t *bench.TrialResult) jmhRecord {
-	facts := r.Hosts[t.Host].Facts
-	slice := jmhTime(r.Spec.Plan.Slice.Std())
+	facts, plan, forks := r.Hosts[t.Host].Facts, r.Spec.PlanOf(t.Case()), t.Samples()
+	slice := jmhTime(plan.Slice.Std())
 	record := jmhRecord{
 		JMHVersion: "1.37", Benchmark: "benchd." + strings.ReplaceAll(oneLine(t.Kernel), " ", "_"), Mode: "thrpt",
 		Threads: jmhThreads(t.Params), Forks: len(t.Forks),
@@ -121,17 +122,23 @@ func newJMHRecord(r bench.Result, t *bench.TrialResult) jmhRecord {
 	if t.Score.Better == "lower" {
 		record.Mode = "avgt"
 	}
+	if plan.Operations > 0 {
+		record.MeasurementTime = "single-shot" // as JMH calls an iteration that no time ends
+	}
+	if t.Series != nil {
+		record.Threads = t.Series.Scored
+	}
 	if len(t.Forks) > 0 {
-		record.WarmupIterations, record.MeasurementIterations = t.Forks[0].Warmup.Slices, len(t.Forks[0].Samples)
+		record.WarmupIterations, record.MeasurementIterations = t.Forks[0].Warmup.Slices, len(forks[0])
 	}
 	var all []float64
-	for _, f := range t.Forks {
-		samples := make([]jmhNumber, len(f.Samples))
-		for i, s := range f.Samples {
+	for _, f := range forks {
+		samples := make([]jmhNumber, len(f))
+		for i, s := range f {
 			samples[i] = jmhNumber(s)
 		}
 		record.PrimaryMetric.RawData = append(record.PrimaryMetric.RawData, samples)
-		all = append(all, f.Samples...)
+		all = append(all, f...)
 	}
 	record.PrimaryMetric.ScorePercentiles = jmhPercentiles(all)
 	for _, m := range t.Metrics {

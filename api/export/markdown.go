@@ -24,6 +24,7 @@ func writeMarkdown(w io.Writer, r bench.Result) error {
 		for _, o := range all {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", mdCode(o.name), mdScore(o), mdDoubts(o))
 		}
+		b.WriteString(mdRamps(all))
 		fmt.Fprintf(&b, "\n%s\n", mdIntervals(r))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {

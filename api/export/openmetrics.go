@@ -22,6 +22,9 @@ func writeOpenMetrics(w io.Writer, r bench.Result) error {
 	all := rows(r)
 	b.scores(all)
 	b.trials(all)
+	if ramped(r) {
+		b.steps(all)
+	}
 	b.times(all, "benchd_trial_latency_seconds", "The time of single operations, at a rate from their scheduled start.",
 		func(t *bench.TrialResult) *bench.Latency { return t.Latency })
 	b.times(all, "benchd_trial_service_time_seconds", "The time of single operations at a rate from their own start, without the wait for the one before.",

@@ -138,7 +138,7 @@ func results() map[string]bench.Result {
 	unknown := whole()
 	unknown.Hosts = nil
 	return map[string]bench.Result{
-		"whole": whole(), "at a rate": paced(), "odd texts": odd(), "no trials": nothing, "no scores": none, "hosts unknown": unknown, "zero": {},
+		"whole": whole(), "at a rate": paced(), "in a ramp": ramp(), "odd texts": odd(), "no trials": nothing, "no scores": none, "hosts unknown": unknown, "zero": {},
 	}
 }
 

@@ -21,6 +21,7 @@ type row struct {
 	params kernels.Params // without those of the harness
 	score  *bench.Score   // nil when nothing was measured
 	trial  *bench.TrialResult
+	step   *bench.Step // of a ramp, in the row of a step; nil otherwise
 }
 
 // composite tells whether the row is one.
