@@ -61,8 +61,10 @@ type commands struct {
 	References  referencesCommand  `cmd:"" help:"List the figures that the articles published."`
 	Export      exportCommand      `cmd:"" help:"Write a result as another tool reads it."`
 
-	Kernels kernelsCommand `cmd:"" help:"List the kernels and their parameters."`
-	Hosts   hostsCommand   `cmd:"" help:"List the hosts of a service."`
+	Kernels    kernelsCommand    `cmd:"" help:"List the kernels and their parameters."`
+	Hosts      hostsCommand      `cmd:"" help:"List the hosts of a service."`
+	SOAPServer soapServerCommand `cmd:"" name:"soap-server" help:"Run the services that the SOAP kernels call, for other stacks' clients and other hosts' workers."`
+
 	Doctor  doctorCommand  `cmd:"" help:"Examine this host before measuring: what to change, why and how; exit code 1 if there is something."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 

@@ -87,12 +87,3 @@ func authorityIn(fragment string) (*x509.CertPool, error) {
 	roots.AddCert(cert)
 	return roots, nil
 }
-
-// addressOf writes the address of a service, with the authority that signed its certificate
-// if it has one.
-func addressOf(host, path string, ca *x509.Certificate) string {
-	if ca == nil {
-		return schemePlain + "://" + host + path
-	}
-	return schemeTLS + "://" + host + path + "#" + authorityKey + base64.RawURLEncoding.EncodeToString(ca.Raw)
-}

@@ -94,7 +94,7 @@ func (Attachment) Info() kernels.Info {
 // of the service.
 func (Attachment) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
 	s := Services{Listen: p[kernels.Listen], Model: envelope.Stream, TLS: p.Bool("tls")}
-	if err := s.Serve(ctx, func(at Addresses) { ready(at.Attachment) }); err != nil {
+	if err := s.Serve(ctx, func(at Addresses) { ready(at.believed(at.Attachment)) }); err != nil {
 		return fmt.Errorf("serve soap.attachment: %w", err)
 	}
 	return nil

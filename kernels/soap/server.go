@@ -28,7 +28,7 @@ const parting = 500 * time.Millisecond
 // of the loopback. It calls ready with the URL of the service.
 func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
 	s := Services{Listen: p[kernels.Listen], Model: envelope.Model(p.Word("model")), TLS: p.Bool("tls")}
-	if err := s.Serve(ctx, func(at Addresses) { ready(at.Echo) }); err != nil {
+	if err := s.Serve(ctx, func(at Addresses) { ready(at.believed(at.Echo)) }); err != nil {
 		return fmt.Errorf("serve soap.echo: %w", err)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
+	"encoding/base64"
 	"fmt"
 	"net"
 	"os"
@@ -38,11 +38,18 @@ type Services struct {
 
 // Addresses tell where services listen.
 type Addresses struct {
-	// Echo and Attachment are URLs. Those of https have the authority in their fragment, as
-	// kernels.Addr says.
+	// Echo and Attachment are URLs.
 	Echo, Attachment string
 	// Authority is the certificate authority in DER, or nil without TLS.
 	Authority []byte
+}
+
+// believed returns a URL with the authority in its fragment, as kernels.Addr has it.
+func (a Addresses) believed(url string) string {
+	if a.Authority == nil {
+		return url
+	}
+	return url + "#" + authorityKey + base64.RawURLEncoding.EncodeToString(a.Authority)
 }
 
 // Serve runs the services until ctx is done. It calls ready once they can be called.
@@ -61,20 +68,17 @@ func (s Services) Serve(ctx context.Context, ready func(Addresses)) error {
 		_ = listener.Close() // nobody was told of it
 		return err
 	}
-	if ca != nil {
+	if settings != nil {
 		made.scheme = schemeTLS
 	}
-	told := Addresses{Echo: addressOf(host, Path, ca), Attachment: addressOf(host, AttachmentPath, ca)}
-	if ca != nil {
-		told.Authority = ca.Raw
-	}
-	ready(told)
+	base := made.scheme + "://" + host
+	ready(Addresses{Echo: base + Path, Attachment: base + AttachmentPath, Authority: ca})
 	return newServer(made, settings).serve(ctx, listener)
 }
 
 // secure makes the settings of TLS, if it is asked for, for a service that is at host:port
 // and has all addresses of this machine if it listens on every interface.
-func (s Services) secure(host string, on net.Addr) (*tls.Config, *x509.Certificate, error) {
+func (s Services) secure(host string, on net.Addr) (*tls.Config, []byte, error) {
 	if !s.TLS {
 		return nil, nil, nil
 	}

@@ -96,10 +96,10 @@ func (a *authority) issue(hosts []string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key}, nil
 }
 
-// serverTLS makes the settings of a service with these names, and the authority that its
-// clients are to believe. There are no session tickets: every new connection pays for a whole
+// serverTLS makes the settings of a service with these names, and the authority, in DER, that
+// its clients are to believe. There are no session tickets: every new connection pays for a whole
 // handshake, so that what a handshake costs can be measured with keepalive false.
-func serverTLS(hosts []string) (*tls.Config, *x509.Certificate, error) {
+func serverTLS(hosts []string) (*tls.Config, []byte, error) {
 	a, err := newAuthority()
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +111,7 @@ func serverTLS(hosts []string) (*tls.Config, *x509.Certificate, error) {
 	return &tls.Config{
 		Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, NextProtos: []string{protocol},
 		SessionTicketsDisabled: true,
-	}, a.cert, nil
+	}, a.cert.Raw, nil
 }
 
 // clientTLS makes the settings of a client of the server with this name. Without roots it
