@@ -226,6 +226,8 @@ func valuesText(p bench.ParamInfo) string {
 			}
 		}
 		return strings.Join(list, ", ")
+	case p.Kind == string(kernels.Service):
+		return p.Default + ", or a named service"
 	case p.Min != nil && p.Max != nil && p.Kind == string(kernels.Size):
 		return fmt.Sprintf("%s (%s to %s)", p.Default, kernels.FormatSize(*p.Min), kernels.FormatSize(*p.Max))
 	case p.Min != nil && p.Max != nil:
@@ -253,13 +255,13 @@ func (c hostsCommand) Run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
-	return lines(t.out, "host\tlive\tlast seen\tCPUs\tlabels\tmeasures", func(w io.Writer) {
+	return lines(t.out, "host\tlive\tlast seen\tCPUs\tlabels\tservices\tmeasures", func(w io.Writer) {
 		for _, h := range hosts {
 			busy := ""
 			if h.Running != nil {
 				busy = h.Running.Run
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%v\t%s\t%d\t%s\t%s\n", h.Name, h.Live, h.LastSeen.Local().Format(time.DateTime), h.Snapshot.Facts.Threads, labelText(h.Labels), busy)
+			_, _ = fmt.Fprintf(w, "%s\t%v\t%s\t%d\t%s\t%s\t%s\n", h.Name, h.Live, h.LastSeen.Local().Format(time.DateTime), h.Snapshot.Facts.Threads, labelText(h.Labels), labelText(h.Services), busy)
 		}
 	})
 }

@@ -36,6 +36,7 @@ type apiFlags struct {
 
 // workerFlags say who the worker is and what it allows.
 type workerFlags struct {
+	serviceFlags
 	Name      string            `help:"Name of this host; by default that of the machine." env:"BENCHD_NAME"`
 	Label     map[string]string `help:"Labels of this host, by which a run can ask for it." placeholder:"NAME=VALUE" env:"BENCHD_LABELS" mapsep:","`
 	Lock      string            `help:"File whose lock is this host's: one measurement at a time." default:"${lock}" env:"BENCHD_LOCK" placeholder:"FILE"`
@@ -63,6 +64,9 @@ func (f workerFlags) name() (string, error) {
 // Validate checks the bounds, when the command line is read.
 func (f workerFlags) Validate() error {
 	if err := f.checkNames(); err != nil {
+		return err
+	}
+	if _, err := f.addresses(); err != nil {
 		return err
 	}
 	switch {
@@ -180,13 +184,14 @@ func (s service) open(ctx context.Context, r *running) error {
 		return err
 	}
 	kernels := bench.NewCatalog(catalog.Families())
+	var st *store.Store
 	if s.api != nil {
-		if err := s.openAPI(ctx, r, q, kernels); err != nil {
+		if st, err = s.openAPI(ctx, r, q, kernels); err != nil {
 			return err
 		}
 	}
 	if s.worker != nil {
-		return s.openWorker(ctx, r, q, kernels)
+		return s.openWorker(ctx, r, q, kernels, st)
 	}
 	return nil
 }
@@ -211,10 +216,10 @@ func (s service) openQueue(ctx context.Context, r *running) (*queue.Queue, error
 	return q, nil
 }
 
-func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernels *bench.Catalog) error {
+func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernels *bench.Catalog) (*store.Store, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.api.Addr)
 	if err != nil {
-		return bench.Errorf(bench.Unavailable, "cannot_listen", "cannot listen on %s: %v; choose another --addr (port 0 takes a free one)", s.api.Addr, err)
+		return nil, bench.Errorf(bench.Unavailable, "cannot_listen", "cannot listen on %s: %v; choose another --addr (port 0 takes a free one)", s.api.Addr, err)
 	}
 	r.close = append(r.close, closer(func() { _ = l.Close() })) // for a failure before it serves
 	database := s.api.Database
@@ -223,13 +228,13 @@ func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernel
 	}
 	st, err := store.Open(ctx, database, s.log)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.close = append(r.close, st)
-	col := collect.New(st, q, collect.Config{Logger: s.log, Fits: kernels.Check})
+	col := collect.New(st, q, collect.Config{Logger: s.log, Fits: kernels.Check, Needs: kernels.Needs})
 	articles, err := references.Load()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	server := api.New(api.Config{
 		Runs: wakingStore{st, col}, Results: st, Past: st, References: articles, Hosts: st, Watch: st, Count: st, Queue: q,
@@ -241,7 +246,7 @@ func (s service) openAPI(ctx context.Context, r *running, q *queue.Queue, kernel
 	}
 	r.url = "http://" + l.Addr().String()
 	r.parts = append(r.parts, col.Run, func(ctx context.Context) error { return server.Serve(ctx, l) })
-	return nil
+	return st, nil
 }
 
 // limits bound requests while no host is known: those of the worker in this process, or
@@ -273,8 +278,13 @@ func (w wakingStore) CancelRun(ctx context.Context, id string, why bench.CancelR
 	return w.collector.Cancel(ctx, id, why)
 }
 
-func (s service) openWorker(ctx context.Context, r *running, q *queue.Queue, kernels *bench.Catalog) error {
+// openWorker opens the worker, and makes it known in the store of the API in this process.
+func (s service) openWorker(ctx context.Context, r *running, q *queue.Queue, kernels *bench.Catalog, st *store.Store) error {
 	name, err := s.worker.name()
+	if err != nil {
+		return err
+	}
+	services, err := s.worker.addresses()
 	if err != nil {
 		return err
 	}
@@ -283,7 +293,7 @@ func (s service) openWorker(ctx context.Context, r *running, q *queue.Queue, ker
 		return fmt.Errorf("find this program, to run it again for each fork: %w", err)
 	}
 	w, err := worker.New(ctx, worker.Config{
-		Name: name, Labels: s.worker.Label, Limits: s.worker.limits(), Version: version(),
+		Name: name, Labels: s.worker.Label, Limits: s.worker.limits(), Services: services, Version: version(),
 		Exe: exe, Env: platformEnv(os.Environ()), Data: s.data, Lock: s.worker.Lock, Memory: s.worker.Memory,
 		Catalog: kernels, Queue: q, Logger: s.log,
 	}, uuid.NewString())
@@ -291,7 +301,15 @@ func (s service) openWorker(ctx context.Context, r *running, q *queue.Queue, ker
 		return err
 	}
 	r.parts = append(r.parts, w.Run)
-	return nil
+	if st == nil {
+		return nil
+	}
+	// The first request finds this host known, with its services and limits.
+	h, err := w.Announce(ctx)
+	if err != nil {
+		return err
+	}
+	return st.SaveHost(ctx, h)
 }
 
 // platformEnv picks what a program cannot do without from an environment: on Windows none

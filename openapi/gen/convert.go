@@ -229,6 +229,9 @@ func describe(p kernels.Param) string {
 		rest := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == p.Default })
 		return strings.Join(append([]string{p.Default}, rest...), ", ")
 	}
+	if p.Kind == kernels.Service {
+		return fmt.Sprintf("%s, or the name of a service of the host (%s)", p.Default, strings.Join(p.Schemes, ", "))
+	}
 	if p.Kind == kernels.Size {
 		return fmt.Sprintf("%s, from %s to %s", p.Default, kernels.FormatSize(p.Min), kernels.FormatSize(p.Max))
 	}

@@ -31,6 +31,9 @@ func CheckService(name string) error {
 }
 
 func isServiceName(name string) bool {
+	if name == "true" || name == "false" { // which JSON would show without quotes
+		return false
+	}
 	if name == "" || len(name) > maxServiceName || name[0] < 'a' || name[0] > 'z' {
 		return false
 	}

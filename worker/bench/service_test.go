@@ -111,6 +111,7 @@ func TestServiceRefused(t *testing.T) {
 		{"a command", "$(id)", "bad_service"},
 		{"words", "a b", "bad_service"},
 		{"nothing", "", "bad_service"},
+		{"a truth", "true", "bad_service"},
 		{"capitals", "Axis", "bad_service"},
 		{"a digit first", "1axis", "bad_service"},
 		{"a letter of another alphabet", "áxis", "bad_service"},
