@@ -39,7 +39,11 @@ func (c exportCommand) Run(ctx context.Context, t terminal) error {
 		}
 		var b bytes.Buffer
 		if err := format.Write(&b, r); err != nil {
-			return fmt.Errorf("write %s as %s: %w", c.What, format.Name, err)
+			err = fmt.Errorf("write %s as %s: %w", c.What, format.Name, err)
+			if errors.Is(err, export.ErrNoTable) {
+				return exitError{exitUsage, err}
+			}
+			return err
 		}
 		body = b.Bytes()
 	} else {

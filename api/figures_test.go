@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -273,12 +274,16 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestFormats asks for a result in every format, by name and by media type.
+// TestFormats asks for a result in every format that it can be had in, by name and by media
+// type.
 func TestFormats(t *testing.T) {
 	s := known(t)
 	run := s.score(onBlue, 100, 200)
 	path := "/v1/runs/" + run.ID + "/results"
 	for _, f := range export.Formats() {
+		if f.Suites != nil {
+			continue
+		}
 		for _, a := range []answer{s.ask(http.MethodGet, path+"?format="+f.Name, "", with("Accept", "image/png")), s.ask(http.MethodGet, path, "", with("Accept", "image/png, "+f.MediaType+";q=0.5"))} {
 			_, disposition, err := mime.ParseMediaType(a.Header.Get("Content-Disposition"))
 			if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != f.ContentType() || err != nil || disposition["filename"] != "benchd-"+run.ID+f.Extension {
@@ -307,5 +312,30 @@ func TestFormats(t *testing.T) {
 	p := s.ask(http.MethodGet, path, "", with("Accept", "image/png")).problem(t)
 	if p.Status != http.StatusNotAcceptable || !strings.Contains(p.Detail, "application/json, text/csv") {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestArticle: a result has its suite's article's table, and what is of no article has none.
+func TestArticle(t *testing.T) {
+	s := known(t)
+	path := func(run bench.Run) string { return "/v1/runs/" + run.ID + "/results?format=article" }
+	run := s.score(`{"suite":"soaprunner-attachments","cases":[{"kernel":"soap.attachment","params":{"size":"1KB"}}],"hosts":{"names":["blue"]}}`, 100, 200, 300, 400, 500)
+	a := s.ask(http.MethodGet, path(run), "", with("Accept", "image/png"))
+	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Fatalf("%d %v: %s", a.StatusCode, a.Header, a.body)
+	}
+	text := string(a.body)
+	if !strings.Contains(text, "attachment by") || !strings.Contains(text, " 200.0") || strings.Contains(text, " 500.0") {
+		t.Errorf("not the table of the suite's four cases:\n%s", text)
+	}
+	for name, body := range map[string]string{"no suite": onBlue, "a suite of no article": `{"suite":"quick","hosts":{"names":["blue"]}}`} {
+		run := s.score(body, 100, 200)
+		p := s.ask(http.MethodGet, path(run), "").problem(t)
+		if p.Status != http.StatusNotAcceptable || p.Code != "not_acceptable" || !strings.Contains(p.Detail, "those of soap-2004, ") {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if len(p.Errors) != 1 || slices.Contains(p.Errors[0].Allowed, "article") || !slices.Contains(p.Errors[0].Allowed, "markdown") {
+			t.Errorf("%s: allowed are %+v", name, p.Errors)
+		}
 	}
 }

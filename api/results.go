@@ -3,8 +3,10 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -22,11 +24,11 @@ import (
 //	@Tags			runs
 //	@Produce		json,text/csv,text/plain,application/x.jmh+json,application/x.bmf+json,application/xml,application/openmetrics-text,text/markdown
 //	@Param			id		path		string	true	"the run"	Format(uuid)
-//	@Param			format	query		string	false	"how to write the result; goes before the Accept header"	Enums(json,csv,benchfmt,jmh,bmf,junit,openmetrics,markdown)
+//	@Param			format	query		string	false	"how to write the result; goes before the Accept header"	Enums(json,csv,benchfmt,jmh,bmf,junit,openmetrics,markdown,article)
 //	@Success		200		{object}	bench.Result
 //	@Header			200		{string}	Content-Disposition	"a name for the file"
 //	@Failure		404		{object}	bench.Problem	"there is no such run"
-//	@Failure		406		{object}	bench.Problem	"a format that there is not"
+//	@Failure		406		{object}	bench.Problem	"a format that there is not, or not of this result"
 //	@Failure		409		{object}	bench.Problem	"the run is not over"
 //	@Failure		422		{object}	bench.Problem	"a parameter that cannot be right"
 //	@Failure		503		{object}	bench.Problem	"the store is away"
@@ -54,7 +56,11 @@ func (s *Server) getResult(c echo.Context) error {
 		return err
 	}
 	var body bytes.Buffer
-	if err := format.Write(&body, result); err != nil {
+	err = format.Write(&body, result)
+	if errors.Is(err, export.ErrNoTable) {
+		return noFormat("format", err.Error(), fitting(result))
+	}
+	if err != nil {
 		return fmt.Errorf("write the result of run %s as %s: %w", id, format.Name, err)
 	}
 	c.Response().Header().Set(echo.HeaderContentDisposition, fmt.Sprintf("inline; filename=%q", "benchd-"+id+format.Extension))
@@ -75,7 +81,9 @@ func chooseFormat(name, accept string) (export.Format, error) {
 	most := 0.0
 	var media []string
 	for _, f := range export.Formats() {
-		media = append(media, f.MediaType)
+		if !slices.Contains(media, f.MediaType) {
+			media = append(media, f.MediaType)
+		}
 		kind, subtype, _ := strings.Cut(f.MediaType, "/")
 		if w := preference(accept, kind, subtype); w > most {
 			best, most = f, w
@@ -90,6 +98,17 @@ func chooseFormat(name, accept string) (export.Format, error) {
 		return best, noFormat(echo.HeaderAccept, fmt.Sprintf("a result cannot be had as %s", clip(accept)), media)
 	}
 	return best, nil
+}
+
+// fitting names the formats that a result can be had in.
+func fitting(r bench.Result) []string {
+	var names []string
+	for _, f := range export.Formats() {
+		if f.Fits(r) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // noFormat says what a result can be had as.
@@ -111,7 +130,9 @@ func (s *Server) result(ctx context.Context, id string) (bench.Result, error) {
 	r.Composites = stats.Composites(s.config.Catalog.Families(), r.Spec.Plan.Interval, r.Trials)
 	for i := range r.Trials {
 		t := &r.Trials[i]
-		t.Standing = s.standing(t.Case(), t.Score)
+		if t.Series == nil { // the score of a ramp is not of the lanes that its case tells
+			t.Standing = s.standing(t.Case(), t.Score)
+		}
 	}
 	for i := range r.Composites {
 		f := &r.Composites[i]

@@ -3,8 +3,8 @@
 //
 // The formats differ in what they have room for. A score, its interval and the parameters
 // are in all of them, and the same figure is the same in each. Raw samples are in json,
-// benchfmt and jmh. Trials without a score are in json, csv, junit, openmetrics and
-// markdown; the others have no way to say that something was not measured, and leave them
+// benchfmt and jmh. Trials without a score are in json, csv, junit, openmetrics, markdown and
+// article; the others have no way to say that something was not measured, and leave them
 // out. What is not known is an empty cell or is absent; no format gets a NaN or an infinity,
 // but for jmh, whose readers expect "NaN" where an error is not known.
 package export
@@ -12,6 +12,7 @@ package export
 import (
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,11 +21,12 @@ import (
 
 // A Format is one way to write a result.
 type Format struct {
-	Name       string // what a request and a command ask for: "benchfmt"
-	Title      string // one sentence: who reads it
-	MediaType  string // what an Accept header asks for; no two formats share one
-	Parameters string // what follows the media type in the header of an answer: "; charset=utf-8"
-	Extension  string // of a file, with its dot; several formats may share one
+	Name       string   // what a request and a command ask for: "benchfmt"
+	Title      string   // one sentence: who reads it
+	MediaType  string   // what an Accept header asks for: the first format of several that share one
+	Parameters string   // what follows the media type in the header of an answer: "; charset=utf-8"
+	Extension  string   // of a file, with its dot; several formats may share one
+	Suites     []string // those whose results can be had in it; nil for all results
 	// Write writes the result. An error is the writer's, or tells that the result cannot be
 	// written in the format at all.
 	Write func(w io.Writer, r bench.Result) error
@@ -33,19 +35,25 @@ type Format struct {
 // ContentType is the value of a Content-Type header for the format.
 func (f Format) ContentType() string { return f.MediaType + f.Parameters }
 
+// Fits tells whether a result can be had in the format.
+func (f Format) Fits(r bench.Result) bool {
+	return f.Suites == nil || slices.Contains(f.Suites, r.Spec.Suite)
+}
+
 // Formats returns every format, benchd's own first. Formats of JSON that have no registered
 // type have one in the unregistered tree "x." (RFC 6838, section 3.4).
 func Formats() []Format {
 	const utf8 = "; charset=utf-8"
 	return []Format{
-		{"json", "The result itself, as the API gives it.", "application/json", "", ".json", writeJSON},
-		{"csv", "A table with a row for each trial and composite, for spreadsheets and data frames.", "text/csv", utf8 + "; header=present", ".csv", writeCSV},
-		{"benchfmt", "The Go benchmark format with every sample, for benchstat.", "text/plain", utf8, ".txt", writeBenchfmt},
-		{"jmh", "The JSON of JMH, for its viewers.", "application/x.jmh+json", "", ".json", writeJMH},
-		{"bmf", "The Bencher Metric Format.", "application/x.bmf+json", "", ".json", writeBMF},
-		{"junit", "JUnit XML with a test case for each trial, for CI services.", "application/xml", utf8, ".xml", writeJUnit},
-		{"openmetrics", "OpenMetrics, for Prometheus and what reads its format.", "application/openmetrics-text", "; version=1.0.0" + utf8, ".prom", writeOpenMetrics},
-		{"markdown", "A table for the comment on a pull request.", "text/markdown", utf8, ".md", writeMarkdown},
+		{"json", "The result itself, as the API gives it.", "application/json", "", ".json", nil, writeJSON},
+		{"csv", "A table with a row for each trial and composite, for spreadsheets and data frames.", "text/csv", utf8 + "; header=present", ".csv", nil, writeCSV},
+		{"benchfmt", "The Go benchmark format with every sample, for benchstat.", "text/plain", utf8, ".txt", nil, writeBenchfmt},
+		{"jmh", "The JSON of JMH, for its viewers.", "application/x.jmh+json", "", ".json", nil, writeJMH},
+		{"bmf", "The Bencher Metric Format.", "application/x.bmf+json", "", ".json", nil, writeBMF},
+		{"junit", "JUnit XML with a test case for each trial, for CI services.", "application/xml", utf8, ".xml", nil, writeJUnit},
+		{"openmetrics", "OpenMetrics, for Prometheus and what reads its format.", "application/openmetrics-text", "; version=1.0.0" + utf8, ".prom", nil, writeOpenMetrics},
+		{"markdown", "A table for the comment on a pull request.", "text/markdown", utf8, ".md", nil, writeMarkdown},
+		{"article", "The table of the article whose rules the run's suite keeps, as text.", "text/plain", utf8, ".txt", articleSuites(), writeArticle},
 	}
 }
 

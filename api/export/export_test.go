@@ -9,6 +9,7 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -23,12 +24,12 @@ var update = flag.Bool("update", false, "write the files in testdata anew")
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	if d := cmp.Diff([]string{"json", "csv", "benchfmt", "jmh", "bmf", "junit", "openmetrics", "markdown"}, export.Names()); d != "" {
+	if d := cmp.Diff([]string{"json", "csv", "benchfmt", "jmh", "bmf", "junit", "openmetrics", "markdown", "article"}, export.Names()); d != "" {
 		t.Error(d)
 	}
 	media := make(map[string]string)
 	for _, f := range export.Formats() {
-		if other, ok := media[f.MediaType]; ok {
+		if other, ok := media[f.MediaType]; ok && f.Name != "article" { // which is asked for by its name
 			t.Errorf("%s and %s are both %s", f.Name, other, f.MediaType)
 		}
 		media[f.MediaType] = f.Name
@@ -48,11 +49,16 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Every format takes every result but those that JSON itself cannot hold.
+// general lists the formats that are not for the results of some suites only.
+func general() []export.Format {
+	return slices.DeleteFunc(export.Formats(), func(f export.Format) bool { return f.Suites != nil })
+}
+
+// Every general format takes every result but those that JSON itself cannot hold.
 func TestEveryResult(t *testing.T) {
 	t.Parallel()
 	for name, r := range results() {
-		for _, f := range export.Formats() {
+		for _, f := range general() {
 			if name == "odd texts" && f.Name == "json" {
 				continue // NaN has no place in JSON; see TestNoFigure
 			}
@@ -75,7 +81,7 @@ func TestNoFigure(t *testing.T) {
 	t.Parallel()
 	r := odd()
 	r.Spec.Labels = nil
-	for _, f := range export.Formats() {
+	for _, f := range general() {
 		text := new(bytes.Buffer)
 		err := f.Write(text, r)
 		switch {
@@ -104,7 +110,7 @@ func (f *full) Write(b []byte) (int, error) {
 
 func TestWriterThatFails(t *testing.T) {
 	t.Parallel()
-	for _, f := range export.Formats() {
+	for _, f := range general() {
 		for _, room := range []int{0, 60, len(write(t, f.Name, whole())) - 1} {
 			if err := f.Write(&full{room}, whole()); !errors.Is(err, io.ErrShortWrite) {
 				t.Errorf("%s with room for %d bytes: %v", f.Name, room, err)
@@ -128,23 +134,28 @@ func TestJSON(t *testing.T) {
 // TestGolden shows what each format looks like. With -update the files are written anew.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for _, f := range export.Formats()[1:] { // json is the result as it is
+	for _, f := range general()[1:] { // json is the result as it is
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			got := write(t, f.Name, whole())
-			path := filepath.Join("testdata", f.Name+f.Extension)
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("run with -update if this is meant:\n%s", d)
-			}
+			golden(t, f.Name+f.Extension, write(t, f.Name, whole()))
 		})
+	}
+}
+
+// golden compares a text with a file, or writes the file anew with -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("run with -update if this is meant:\n%s", d)
 	}
 }

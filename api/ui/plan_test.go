@@ -128,18 +128,19 @@ func TestKindsInTheModule(t *testing.T) {
 	}
 }
 
-var formatLink = regexp.MustCompile(`<a data-format="([^"]*)" title="([^"]*)">([^<]*)</a>`)
+var formatLink = regexp.MustCompile(`<a data-format="([^"]*)" title="([^"]*)"(?: data-suites="([^"]*)")?>([^<]*)</a>`)
 
-// TestFormats: the page links every format that a result can be had in.
+// TestFormats: the page links every format that a result can be had in, and knows of which
+// suites it must be.
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	var got [][3]string
+	var got [][4]string
 	for _, m := range formatLink.FindAllStringSubmatch(shell(t, ui.New("")), -1) {
-		got = append(got, [3]string{m[1], html.UnescapeString(m[2]), m[3]})
+		got = append(got, [4]string{m[1], html.UnescapeString(m[2]), strings.TrimSpace(m[3]), m[4]})
 	}
-	var want [][3]string
+	var want [][4]string
 	for _, f := range export.Formats() {
-		want = append(want, [3]string{f.Name, f.Title, f.Name})
+		want = append(want, [4]string{f.Name, f.Title, strings.Join(f.Suites, " "), f.Name})
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

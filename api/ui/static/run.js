@@ -123,14 +123,15 @@ class View {
       renew(this.result, found, () => result(found));
       this.trials.hidden = true;
     }
-    renew(this.after, this.id, () => [formats(this.address), this.comparing()]);
+    renew(this.after, this.id, () => [formats(this.address, found.spec.suite), this.comparing()]);
     return null;
   }
 }
 
-// formats links the result as other tools read it.
-function formats(address) {
-  const links = [...document.getElementById("formats").content.cloneNode(true).querySelectorAll("a")];
+// formats links the result as other tools read it; some formats are for some suites only.
+function formats(address, suite) {
+  const links = [...document.getElementById("formats").content.cloneNode(true).querySelectorAll("a")]
+    .filter((a) => !a.dataset.suites || a.dataset.suites.split(" ").includes(suite));
   for (const a of links) a.href = `${address}/results?format=${a.dataset.format}`;
   return h("p", {}, "The result as ", links.map((a, i) => [i ? ", " : "", a]), ".");
 }
