@@ -190,6 +190,9 @@ func TestNamesOfFields(t *testing.T) {
 		{"figures.js", "n", bench.Noise{}},
 		{"figures.js", "p", bench.Precision{}},
 		{"compare.js", "rules", bench.CompareSettings{}},
+		{"ramp.js", "series", bench.Series{}},
+		{"ramp.js", "step", bench.Step{}},
+		{"ramp.js", "cpu", bench.CPU{}},
 	} {
 		t.Run(tt.file+" "+tt.read, func(t *testing.T) {
 			t.Parallel()

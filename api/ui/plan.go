@@ -50,6 +50,8 @@ func planFields() ([]planField, error) {
 		{Name: "warmup", Label: "Warm-up", Kind: kindText, Hint: "before measuring, in each fork: a time, or auto, until the samples are steady"},
 		{Name: "slices", Label: "Slices", Kind: kindNumber, Hint: fmt.Sprintf("samples of each fork, 1 to 1000; with warm-up auto at least %d", bench.MinAutoSlices)},
 		{Name: "slice", Label: "Slice", Kind: kindText, Hint: "measuring time of one sample"},
+		{Name: "operations", Label: "Operations", Kind: kindNumber, Hint: "a slice is so many operations of each lane instead of a time; 0 for a time"},
+		{Name: "ramp", Label: "Ramp", Kind: kindNumber, Hint: "the lanes begin so many at a time, each step with its own slices; 0 for all at once"},
 		{Name: "target_error", Label: "Target error", Kind: kindShare, Hint: "forks are added until the score is known to ± this part, 2% or 0.02, or the limit is near; or none"},
 		{Name: "confidence", Label: "Confidence", Kind: kindShare, Hint: "of the intervals, 0.5 to 0.9999, or in percent"},
 		{Name: "interval", Label: "Interval", Kind: kindText, Hint: "median by bootstrap over forks and slices, or mean with Student’s t as JMH has it", Options: []string{string(bench.Bootstrap), string(bench.PooledT)}},

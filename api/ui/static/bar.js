@@ -15,3 +15,10 @@ export function bar(from, to, scale, band) {
     to > scale ? s("path", { class: "beyond", d: "M120 8l-5-5v10z" }) : null,
     s("line", { class: "middle", x1: 60, x2: 60, y1: 1, y2: 15 }));
 }
+
+// fraction draws a part of a whole, from the left.
+export function fraction(part) {
+  return s("svg", { class: "interval", viewBox: "0 0 120 16", width: 120, height: 16, "aria-hidden": "true" },
+    s("rect", { class: "ground", x: 4, width: 112, y: 4, height: 8, rx: 1 }),
+    s("rect", { class: "range", x: 4, width: Math.max(1, 112 * Math.min(1, part)), y: 4, height: 8, rx: 1 }));
+}

@@ -5,6 +5,7 @@ import { bar } from "./bar.js";
 import { compositeFigures, figures } from "./figures.js";
 import { bounds, interval, latency, number, params, several, share } from "./format.js";
 import { readings, snapshotFacts } from "./hosts.js";
+import { ramp } from "./ramp.js";
 import { sentence } from "./service.js";
 
 // result shows a whole result.
@@ -18,18 +19,19 @@ export function result(r) {
     h("h2", {}, "Scores"),
     doubtful ? h("p", { class: "doubt" }, doubtful === 1 ? "One trial is doubtful: see the sentences beneath it." : `${doubtful} trials are doubtful: see the sentences beneath them.`) : null,
     table("Scores", columns, rows),
-    h("p", { class: "hint" }, legend(r.spec.plan, scale)),
+    h("p", { class: "hint" }, legend(r.spec.plan, scale, r.trials.some((t) => t.series))),
     hosts.length ? h("h2", {}, "Hosts") : null,
     hosts.map((name) => host(name, r.hosts[name])),
   ];
 }
 
 // legend says what the figures and drawings are, which the plan decides.
-function legend(plan, scale) {
+function legend(plan, scale, ramped) {
   const centre = plan.interval === "pooled_t" ? "the mean of n samples, by Student’s t," : "the median of n samples, by a bootstrap over forks and their slices,";
   const counted = plan.warmup === "auto" ? "from where the fork was steady on, or all where it never was" : `without the warm-up of ${plan.warmup}`;
   return [`The interval is that of ${centre} at ${share(plan.confidence, 4)} confidence; its bar spans ±${share(scale)} about the score. `,
     `The dots are the raw samples that the score is made of, in the order measured, a strip for each fork: ${counted}. `,
+    ramped ? "Those of a ramp are the samples of all its steps. " : "",
     "A strip is as high as the range of the trial's samples, or 2 % of the score if that is more, and its line is the score."];
 }
 
@@ -59,8 +61,9 @@ function trialRows(columns, t, scale, repeated) {
     n: score ? String(score.n) : "", steady: steadyCell(t.steady), samples: strips(t), p50: latency(t.latency?.percentiles["50"]), p99: latency(t.latency?.percentiles["99"]),
   };
   const told = notes(t);
+  const steps = t.series ? beneath(columns, ramp(t.series, `${t.kernel} ${params(t.params)}`)) : null;
   const noted = told.length ? beneath(columns, h("ul", { class: "doubts" }, told.map((n) => h("li", {}, n)))) : null;
-  return [...opening(columns, cells, t.forks.length ? `${t.kernel} ${params(t.params)}` : "", () => figures(t), { class: noted ? "noted" : null }), noted];
+  return [...opening(columns, cells, t.forks.length ? `${t.kernel} ${params(t.params)}` : "", () => figures(t), { class: noted || steps ? "noted" : null }), noted, steps];
 }
 
 // opening makes a row with a button that shows the row beneath it, and that row; where there
