@@ -36,7 +36,7 @@ static void show(const char *name, const char *text) {
   printf("\"\n");
 }
 
-static void show_bean(const char *name, const struct ns1__Bean *bean) {
+static void show_bean(const char *name, const struct b__Bean *bean) {
   if (!bean) {
     printf("%s nil\n", name);
     return;
@@ -68,7 +68,7 @@ static int fault(struct soap *soap) {
 #define MARKUP "<a href=\"x\">&amp;]]>'"
 #define BLANKS " \t\r\n\r \xc5\xbdlu\xc5\xa5ou\xc4\x8dk\xc3\xbd \xe9\xa6\xac \xf0\x9f\x90\x8e "
 
-static struct ns1__Bean beans[3] = {
+static struct b__Bean beans[3] = {
     {-2147483647 - 1, MARKUP, NULL, "", 5e-324, xsd__boolean__false_},
     {2147483647, NULL, BLANKS, "Brno", -1.7976931348623157e308, xsd__boolean__true_},
     {0, "", "", NULL, -0.0, xsd__boolean__true_},
@@ -79,12 +79,12 @@ static int recent(struct soap *soap) { return !strcmp(soap->namespaces[0].ns, "h
 
 static int call_beans(struct soap *soap, const char *url) {
   char *items[] = {"one", NULL, "", BLANKS};
-  struct ns1__Bundle bundle = {&beans[0], &beans[1], &beans[2], NULL, 4, items};
-  struct _ns1__echoBeans request = {&bundle};
-  struct _ns1__echoBeansResponse answer;
-  struct ns1__Bundle *got;
-  if (recent(soap) ? soap_call___ns1__echoBeans_(soap, url, NULL, &request, &answer)
-                         : soap_call___ns1__echoBeans(soap, url, NULL, &request, &answer))
+  struct b__Bundle bundle = {&beans[0], &beans[1], &beans[2], NULL, 4, items};
+  struct _b__echoBeans request = {&bundle};
+  struct _b__echoBeansResponse answer;
+  struct b__Bundle *got;
+  if (recent(soap) ? soap_call___b__echoBeans_(soap, url, NULL, &request, &answer)
+                         : soap_call___b__echoBeans(soap, url, NULL, &request, &answer))
     return 1;
   got = answer.return_;
   show_bean("a", got->a);
@@ -96,40 +96,40 @@ static int call_beans(struct soap *soap, const char *url) {
 }
 
 static int call_text(struct soap *soap, const char *url, const char *action) {
-  struct _ns1__echoText request = {MARKUP BLANKS};
-  struct _ns1__echoTextResponse answer;
-  if (recent(soap) ? soap_call___ns1__echoText_(soap, url, action, &request, &answer)
-                         : soap_call___ns1__echoText(soap, url, action, &request, &answer))
+  struct _b__echoText request = {MARKUP BLANKS};
+  struct _b__echoTextResponse answer;
+  if (recent(soap) ? soap_call___b__echoText_(soap, url, action, &request, &answer)
+                         : soap_call___b__echoText(soap, url, action, &request, &answer))
     return 1;
   show("text", answer.return_);
   return 0;
 }
 
 static int call_records(struct soap *soap, const char *url) {
-  struct ns1__Bean *list[] = {&beans[0], &beans[1], NULL, &beans[2]};
-  struct ns1__Records records = {4, list};
-  struct _ns1__echoRecords request = {&records};
-  struct _ns1__echoRecordsResponse answer;
-  if (recent(soap) ? soap_call___ns1__echoRecords_(soap, url, NULL, &request, &answer)
-                         : soap_call___ns1__echoRecords(soap, url, NULL, &request, &answer))
+  struct b__Bean *list[] = {&beans[0], &beans[1], NULL, &beans[2]};
+  struct b__Records records = {4, list};
+  struct _b__echoRecords request = {&records};
+  struct _b__echoRecordsResponse answer;
+  if (recent(soap) ? soap_call___b__echoRecords_(soap, url, NULL, &request, &answer)
+                         : soap_call___b__echoRecords(soap, url, NULL, &request, &answer))
     return 1;
   for (int i = 0; i < answer.return_->__sizerecord; i++) show_bean("record", answer.return_->record[i]);
   return 0;
 }
 
 static int call_document(struct soap *soap, const char *url) {
-  struct ns1__Duty duty = {"847130", "-0.125"}, bare = {NULL, "999999999999999.999"};
-  struct ns1__Item one = {"pallet", 12, &duty}, two = {"", -2147483647 - 1, &bare}, three = {NULL, 0, NULL};
-  struct ns1__Item *first[] = {&one, &two}, *second[] = {&three};
-  struct ns1__Parcel a = {MARKUP, "12.45", 2, first}, b = {NULL, "0", 1, second}, c = {BLANKS, "7", 0, NULL};
-  struct ns1__Parcel *parcels[] = {&a, &b, &c};
-  struct ns1__Load load = {3, parcels};
-  struct ns1__Party from = {"Novak", NULL};
-  struct ns1__Shipment shipment = {"SN-1", "2024-02-29", &from, NULL, &load}, *got;
-  struct _ns1__echoDocument request = {&shipment};
-  struct _ns1__echoDocumentResponse answer;
-  if (recent(soap) ? soap_call___ns1__echoDocument_(soap, url, NULL, &request, &answer)
-                   : soap_call___ns1__echoDocument(soap, url, NULL, &request, &answer))
+  struct b__Duty duty = {"847130", "-0.125"}, bare = {NULL, "999999999999999.999"};
+  struct b__Item one = {"pallet", 12, &duty}, two = {"", -2147483647 - 1, &bare}, three = {NULL, 0, NULL};
+  struct b__Item *first[] = {&one, &two}, *second[] = {&three};
+  struct b__Parcel a = {MARKUP, "12.45", 2, first}, b = {NULL, "0", 1, second}, c = {BLANKS, "7", 0, NULL};
+  struct b__Parcel *parcels[] = {&a, &b, &c};
+  struct b__Load load = {3, parcels};
+  struct b__Party from = {"Novak", NULL};
+  struct b__Shipment shipment = {"SN-1", "2024-02-29", &from, NULL, &load}, *got;
+  struct _b__echoDocument request = {&shipment};
+  struct _b__echoDocumentResponse answer;
+  if (recent(soap) ? soap_call___b__echoDocument_(soap, url, NULL, &request, &answer)
+                   : soap_call___b__echoDocument(soap, url, NULL, &request, &answer))
     return 1;
   got = answer.return_;
   show("number", got->number);
@@ -138,11 +138,11 @@ static int call_document(struct soap *soap, const char *url) {
   show("in", got->from ? got->from->city : "nowhere");
   show("to", got->to ? got->to->name : NULL);
   for (int i = 0; i < got->load->__sizeparcel; i++) {
-    const struct ns1__Parcel *parcel = got->load->parcel[i];
+    const struct b__Parcel *parcel = got->load->parcel[i];
     show("parcel", parcel->mark);
     show(" weight", parcel->weight);
     for (int j = 0; j < parcel->__sizeitem; j++) {
-      const struct ns1__Item *item = parcel->item[j];
+      const struct b__Item *item = parcel->item[j];
       show(" item", item->article);
       printf("  pieces %d\n", item->pieces);
       show("  tariff", item->duty ? item->duty->tariff : NULL);

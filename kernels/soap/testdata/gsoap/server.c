@@ -18,19 +18,19 @@
 static int refuse(struct soap *soap) {
   if (strcmp(soap->path, "/fault")) return SOAP_OK;
   soap_clr_omode(soap, SOAP_XML_NIL);
-  return soap_sender_fault_subcode(soap, "ns1:Refused", "this path refuses every call",
+  return soap_sender_fault_subcode(soap, "b:Refused", "this path refuses every call",
                                    "<e:reason xmlns:e=\"urn:benchd:echo\">by its name &amp; nature</e:reason>");
 }
 
 /* Every operation of the description sends back what it was sent, and there is each by SOAP
    1.1 and, with an underscore, by SOAP 1.2. The build lists them in operations.h. */
 #define OPERATION(name)                                                                                             \
-  int __ns1__##name(struct soap *soap, struct _ns1__##name *request, struct _ns1__##name##Response *answer) {       \
+  int __b__##name(struct soap *soap, struct _b__##name *request, struct _b__##name##Response *answer) {       \
     answer->return_ = request->in;                                                                                  \
     return refuse(soap);                                                                                            \
   }                                                                                                                 \
-  int __ns1__##name##_(struct soap *soap, struct _ns1__##name *request, struct _ns1__##name##Response *answer) {    \
-    return __ns1__##name(soap, request, answer);                                                                    \
+  int __b__##name##_(struct soap *soap, struct _b__##name *request, struct _b__##name##Response *answer) {    \
+    return __b__##name(soap, request, answer);                                                                    \
   }
 #include "operations.h"
 #undef OPERATION
