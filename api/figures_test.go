@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"benchd/api"
 	"benchd/api/export"
+	"benchd/kernels/catalog"
 	"benchd/openapi"
 	"benchd/worker/bench"
 )
@@ -317,7 +319,8 @@ func TestFormats(t *testing.T) {
 
 // TestArticle: a result has its suite's article's table, and what is of no article has none.
 func TestArticle(t *testing.T) {
-	s := known(t)
+	s := start(t, func(c *api.Config) { c.Catalog = bench.NewCatalog(catalog.Families()) })
+	s.saveHost("blue", true, bench.DefaultLimits(4), nil)
 	path := func(run bench.Run) string { return "/v1/runs/" + run.ID + "/results?format=article" }
 	run := s.score(`{"suite":"soaprunner-attachments","cases":[{"kernel":"soap.attachment","params":{"size":"1KB"}}],"hosts":{"names":["blue"]}}`, 100, 200, 300, 400, 500)
 	a := s.ask(http.MethodGet, path(run), "", with("Accept", "image/png"))
