@@ -24,11 +24,14 @@ type endpoint struct {
 	host string      // host:port to connect to
 	name string      // the value of Host
 	uri  string      // what is asked for there
+	auth string      // the value of Authorization; empty for none
 	tls  *tls.Config // nil for none
 }
 
 // parseAddress reads the address of a service: a URL, or host:port for one with the given
-// path. The scheme decides on TLS, and secure, which asks for it, must not say otherwise.
+// path. The scheme decides on TLS, and secure, which asks for it, must not say otherwise. The
+// user in a URL is sent with each call (RFC 7617). Errors tell the scheme and the host alone,
+// since there may be a password elsewhere.
 func parseAddress(addr, path string, secure bool) (endpoint, error) {
 	if !strings.Contains(addr, "://") {
 		scheme := schemePlain
@@ -38,31 +41,28 @@ func parseAddress(addr, path string, secure bool) (endpoint, error) {
 		addr = scheme + "://" + addr + path
 	}
 	u, err := url.Parse(addr)
-	if err != nil || u.Scheme != schemePlain && u.Scheme != schemeTLS || u.Hostname() == "" || u.User != nil {
-		return endpoint{}, fmt.Errorf("the address of the service is %q; it must be like http://127.0.0.1:8080%s or https://host%s, without a user", withoutFragment(addr), path, path)
+	if err != nil || u.Scheme != schemePlain && u.Scheme != schemeTLS || u.Hostname() == "" {
+		return endpoint{}, fmt.Errorf("the address of the service is not like http://127.0.0.1:8080%s or https://host%s", path, path)
 	}
 	e := endpoint{host: u.Host, name: u.Host, uri: u.RequestURI()}
+	if password, _ := u.User.Password(); u.User != nil {
+		e.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+	}
 	if u.Port() == "" {
 		e.host = net.JoinHostPort(u.Hostname(), u.Scheme) // the ports have the names of the schemes
 	}
 	if u.Scheme == schemePlain {
 		if secure || u.Fragment != "" {
-			return endpoint{}, fmt.Errorf("the service at %s is asked for by TLS, and its address is plain http; use one of https, or tls: false", withoutFragment(addr))
+			return endpoint{}, fmt.Errorf("the service at %s is asked for by TLS, and its address is plain http; use one of https, or tls: false", u.Host)
 		}
 		return e, nil
 	}
 	roots, err := authorityIn(u.Fragment)
 	if err != nil {
-		return endpoint{}, fmt.Errorf("the address %s: %w", withoutFragment(addr), err)
+		return endpoint{}, fmt.Errorf("the address of the service at %s: %w", u.Host, err)
 	}
 	e.tls = clientTLS(u.Hostname(), roots)
 	return e, nil
-}
-
-// withoutFragment is the part of an address that a person reads.
-func withoutFragment(addr string) string {
-	addr, _, _ = strings.Cut(addr, "#")
-	return addr
 }
 
 // authorityIn returns the authority that the fragment of an address names, or nil if it has

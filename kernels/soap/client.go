@@ -65,6 +65,9 @@ func newClient(to endpoint, kind, action string) *client {
 	if action != "" {
 		head += "SOAPAction: \"" + action + "\"\r\n"
 	}
+	if to.auth != "" {
+		head += "Authorization: " + to.auth + "\r\n"
+	}
 	c := &client{endpoint: to, head: head + lengthName, request: http.Request{Method: http.MethodPost}}
 	c.reader = bufio.NewReaderSize(&c.source, 16<<10)
 	return c

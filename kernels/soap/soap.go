@@ -22,14 +22,22 @@
 // asked not to, and it makes a new one when the service has closed it. The service answers
 // both versions of SOAP, each in its own.
 //
+// By TLS, of version 1.2 at least, the embedded service has a certificate authority of its
+// own for as long as it runs, and the client believes no other. Sessions are not resumed: each
+// new connection pays for a whole handshake. With gzip the bodies of request and answer are
+// compressed, and the size is still that of the envelope.
+//
 // What the service answers, and what the client counts it as:
 //
-//	200 and what was sent               a call
-//	200 and something else              mismatch
-//	500 or 400 and a fault, 413, 415    fault
-//	404, 405, and all else that is HTTP malformed
-//	what is not HTTP                    malformed
-//	nothing, or half an answer          reset
+//	200 and what was sent                  a call
+//	200 and something else                 mismatch
+//	500 or 400 and a fault, 413, 415       fault
+//	404, 405, and all else that is HTTP    malformed
+//	gzip that is none, or not asked for    malformed
+//	what is not HTTP                       malformed
+//	nothing, or half an answer             reset
+//	no TLS, an alert, a certificate that is not to be believed    tls
+//	no answer, or no handshake, in time    timeout
 package soap
 
 import (

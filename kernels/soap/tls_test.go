@@ -124,10 +124,11 @@ func TestTLSEnds(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, addr, tls, reason string }{
-		{"no address", "", "false", "it must be like"},
-		{"another scheme", "ftp://127.0.0.1/", "false", "it must be like"},
-		{"a user", "http://a:secret@127.0.0.1:1/", "false", "without a user"},
-		{"no host", "https:///echo", "false", "it must be like"},
+		{"no address", "", "false", "is not like"},
+		{"another scheme", "ftp://127.0.0.1/", "false", "is not like"},
+		{"a password", "http://a:AAAA@127.0.0.1:1/?AAAA", "true", "plain http"},
+		{"a password with what is no URL", "http://a:AAAA@%zz", "false", "is not like"},
+		{"no host", "https:///echo", "false", "is not like"},
 		{"plain where TLS is asked for", "http://127.0.0.1:1/echo", "true", "plain http"},
 		{"an authority of plain HTTP", "http://127.0.0.1:1/echo#ca=AA", "false", "plain http"},
 		{"another fragment", "https://127.0.0.1:1/echo#x", "false", "fragment"},
@@ -148,6 +149,27 @@ func TestAddresses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUser has a service that wants to know who calls.
+func TestUser(t *testing.T) {
+	t.Parallel()
+	addr := script(t, func(conn net.Conn) {
+		r, err := http.ReadRequest(bufio.NewReader(conn))
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		if name, password, ok := r.BasicAuth(); !ok || name != "an" || password != "a:b c" {
+			_, _ = io.WriteString(conn, reply(401, ""))
+			return
+		}
+		_, _ = io.WriteString(conn, reply(200, echoed(t)))
+	})
+	at := url.URL{Scheme: "http", User: url.UserPassword("an", "a:b c"), Host: addr, Path: "/"}
+	if err := open(t, echoDefaults().With(kernels.Addr, at.String())).Do(t.Context(), 1); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -175,8 +197,11 @@ func TestTLSFullHandshakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.Copy(io.Discard, resp.Body)
+			wsdl, err := io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
+			if at := `location="https://` + hostOf(p) + `/echo"`; err != nil || strings.Count(string(wsdl), at) != 2 {
+				t.Errorf("%v: the description does not have %s twice", err, at)
+			}
 			if resp.TLS.DidResume || resp.TLS.NegotiatedProtocol == "h2" {
 				t.Errorf("%s: resumed %v, protocol %q", tls.VersionName(version), resp.TLS.DidResume, resp.TLS.NegotiatedProtocol)
 			}
