@@ -42,10 +42,11 @@ func (s *session) slice(ctx context.Context, length span) (slice, error) {
 		}
 		sl.Operations += l.ops
 		sl.sample += float64(l.ops) / l.elapsed.Seconds()
-		sl.elapsed += l.elapsed / time.Duration(len(s.lanes))
+		sl.elapsed += l.elapsed
 		sl.wall = max(sl.wall, l.elapsed)
 	}
 	sl.Lanes = len(s.lanes)
+	sl.elapsed /= time.Duration(sl.Lanes)
 	sl.Elapsed = int64(sl.elapsed)
 	sl.Client = int64(after.Self - before.Self)
 	sl.Server = difference(after.Server, before.Server)
