@@ -31,7 +31,7 @@ func TestAllocations(t *testing.T) {
 }
 
 // TestLargeCallMemory makes large calls and looks at the memory of the service after each: it
-// stays within 12 MB of what it was.
+// stays within 8 MB of what it was, which leaves the process room below 12.
 func TestLargeCallMemory(t *testing.T) {
 	records, err := envelope.Records(1<<20, 1)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestLargeCallMemory(t *testing.T) {
 		most = max(most, now.HeapInuse)
 	}
 	t.Logf("the heap grew by %d bytes from %d", most-before.HeapInuse, before.HeapInuse)
-	if most-before.HeapInuse > 12<<20 {
+	if most-before.HeapInuse > 8<<20 {
 		t.Errorf("the heap grew by %d bytes", most-before.HeapInuse)
 	}
 }

@@ -8,50 +8,42 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"benchd/kernels/envelope"
 )
 
 // A service answers calls, of both versions of SOAP by what their content type says. What a
-// call needs comes from a pool and not with the connection: of thousands of connections only
-// as many hold buffers as are at work.
+// call needs is not kept with its connection: of thousands of connections only as many hold
+// buffers as are at work.
 type service struct {
-	scheme    string    // of its addresses
-	exchanges sync.Pool // of *exchange
+	scheme    string // of its addresses
+	exchanges *shelf
 }
 
 func newService(model envelope.Model) (*service, error) {
-	if _, err := newExchange(model); err != nil {
+	exchanges, err := newShelf(model)
+	if err != nil {
 		return nil, err
 	}
-	s := &service{scheme: schemePlain}
-	s.exchanges.New = func() any {
-		x, err := newExchange(model)
-		if err != nil {
-			return nil // cannot be: one was made above
-		}
-		return x
-	}
-	return s, nil
+	return &service{scheme: schemePlain, exchanges: exchanges}, nil
 }
 
 func (s *service) take() *exchange {
-	x, _ := s.exchanges.Get().(*exchange)
+	x := s.exchanges.take()
 	x.read, x.scheme = false, s.scheme
 	return x
 }
 
-func (s *service) give(x *exchange) { s.exchanges.Put(x) }
+func (s *service) give(x *exchange) { s.exchanges.give(x) }
 
 // An exchange has what one call needs; it is used again for another.
 type exchange struct {
 	codec  *envelope.Codec
 	limit  int
 	scheme string
-	in     []byte // the body of the request
-	out    []byte // room for the head of the answer, and its body
+	in     []byte // the body of the request, until it is understood
+	out    []byte // room for the head of the answer, and its body, in the memory of the request
 	read   bool   // the request has been read to its end
 	m      envelope.Message
 
@@ -106,7 +98,7 @@ func (x *exchange) serve(r *http.Request) reply {
 
 // reply makes the answer to a request. SOAP is sent by POST (SOAP 1.1, section 6).
 func (x *exchange) reply(r *http.Request) reply {
-	if cap(x.in)+cap(x.out)+cap(x.spare) > keptBytes {
+	if cap(x.out)+cap(x.spare) > keptBytes {
 		x.in, x.out, x.spare, x.m = nil, nil, nil, envelope.Message{}
 	}
 	x.read = r.Body == http.NoBody
@@ -141,7 +133,9 @@ func (x *exchange) answer(r *http.Request) reply {
 		if coding, refused = takenCoding(r.Header, codingPlain, codingGzip); refused != nil {
 			a.takes = codingGzip
 		} else {
+			x.in = x.out[:0]
 			refused = x.receive(r, coding)
+			x.out = x.in // what is read from it has memory of its own
 		}
 	}
 	if refused == nil {
@@ -244,9 +238,8 @@ func (x *exchange) receiveBody(r *http.Request) *refusal {
 	if r.ContentLength > int64(x.limit) {
 		return x.tooLarge()
 	}
-	x.in = x.in[:0]
 	if r.ContentLength > 0 {
-		x.in = slices.Grow(x.in, min(int(r.ContentLength), promisedBytes)+1)
+		x.in = slices.Grow(x.in, min(int(r.ContentLength), promisedBytes)+replyRoom+answerMore)
 	}
 	var err error
 	if x.in, err = readAll(r.Body, x.in, x.limit); err != nil {
