@@ -46,15 +46,21 @@ func (l *line) call(tb testing.TB, body []byte) (status int, answer []byte) {
 	if _, err := l.conn.Write(append([]byte(head), body...)); err != nil {
 		tb.Fatal(err)
 	}
+	return l.answer(tb)
+}
+
+// answer reads an answer.
+func (l *line) answer(tb testing.TB) (status int, body []byte) {
+	tb.Helper()
 	resp, err := http.ReadResponse(l.in, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if answer, err = io.ReadAll(resp.Body); err != nil {
+	if body, err = io.ReadAll(resp.Body); err != nil {
 		tb.Fatal(err)
 	}
-	return resp.StatusCode, answer
+	return resp.StatusCode, body
 }
 
 // broken calls f with a document cut at every byte and with every byte changed in two ways,

@@ -69,18 +69,18 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 			}
 			return errors.Join(fmt.Errorf("accept a connection: %w", err), listener.Close())
 		}
-		s.begin(conn)
+		s.begin(ctx, conn)
 	}
 }
 
 // begin runs the session of a new connection.
-func (s *server) begin(conn net.Conn) {
+func (s *server) begin(ctx context.Context, conn net.Conn) {
 	c := newSession(s, conn)
 	s.mu.Lock()
 	s.sessions[c] = struct{}{}
 	s.mu.Unlock()
 	s.ended.Go(func() {
-		c.run()
+		c.run(ctx)
 		s.mu.Lock()
 		delete(s.sessions, c)
 		s.mu.Unlock()

@@ -44,9 +44,9 @@ func newSession(s *server, conn net.Conn) *session {
 }
 
 // run serves calls until one of both sides has had enough.
-func (c *session) run() {
+func (c *session) run(ctx context.Context) {
 	defer func() { _ = c.conn.Close() }()
-	if !c.greet() {
+	if !c.greet(ctx) {
 		return
 	}
 	for c.wait() && c.call() {
@@ -56,7 +56,7 @@ func (c *session) run() {
 
 // greet makes the handshake of TLS, where it is spoken, and tells whether the connection can
 // be used. Who speaks plain HTTP is told so in plain HTTP.
-func (c *session) greet() bool {
+func (c *session) greet(ctx context.Context) bool {
 	secure, ok := c.conn.(*tls.Conn)
 	if !ok {
 		return true
@@ -64,7 +64,7 @@ func (c *session) greet() bool {
 	if c.raw.SetDeadline(time.Now().Add(handshakeTime)) != nil {
 		return false
 	}
-	err := secure.HandshakeContext(context.Background()) // bounded by the deadline
+	err := secure.HandshakeContext(ctx)
 	var plain tls.RecordHeaderError
 	if errors.As(err, &plain) && plain.Conn != nil {
 		c.conn = c.raw

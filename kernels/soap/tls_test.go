@@ -193,7 +193,7 @@ func TestTLSFullHandshakes(t *testing.T) {
 		settings := &tls.Config{RootCAs: authority(t, p), MaxVersion: version, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true}}
 		for range 3 {
-			resp, err := client.Get("https://" + hostOf(p) + "/echo?wsdl") //nolint:noctx // bounded by the test.
+			resp, err := client.Get("https://" + hostOf(p) + "/echo?wsdl")
 			if err != nil {
 				t.Fatal(err)
 			}
