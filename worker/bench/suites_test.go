@@ -58,10 +58,10 @@ func TestArticleSuites(t *testing.T) {
 		want  []string
 	}{
 		{"soap-2004", []string{
-			"soap.echo beans 2.2KB stream false embedded 1: 1 forks of 1000 x 200 calls, warm-up auto, bootstrap",
-			"soap.echo beans 2.2KB stream false gsoap 1: 1 forks of 1000 x 200 calls, warm-up auto, bootstrap",
-			"soap.echo beans 2.2KB dom false embedded 1: 1 forks of 1000 x 200 calls, warm-up auto, bootstrap",
-			"soap.echo beans 2.2KB dom false gsoap 1: 1 forks of 1000 x 200 calls, warm-up auto, bootstrap",
+			"soap.echo beans 2.2KB stream false embedded 1: 1 forks of 600 x 200 calls, warm-up auto, bootstrap",
+			"soap.echo beans 2.2KB stream false gsoap 1: 1 forks of 600 x 200 calls, warm-up auto, bootstrap",
+			"soap.echo beans 2.2KB dom false embedded 1: 1 forks of 600 x 200 calls, warm-up auto, bootstrap",
+			"soap.echo beans 2.2KB dom false gsoap 1: 1 forks of 600 x 200 calls, warm-up auto, bootstrap",
 		}},
 		{"soaprunner", []string{
 			"soap.echo text 1KB stream false embedded 1: 8 forks of 1 x 5000 calls, warm-up 0s, pooled_t",
