@@ -61,15 +61,7 @@ type Duty struct {
 	Amount Decimal
 }
 
-// The layouts of these, and of the load.
-var (
-	shipmentLayout = newLayout("a shipment", false, may("number"), must("sent"), may("from"), may("to"), must("load")) //nolint:gochecknoglobals // Tables that are never changed.
-	partyLayout    = newLayout("a party", true, may("name"), may("city"))
-	loadLayout     = newLayout("a load", false, many("parcel"))
-	parcelLayout   = newLayout("a parcel", false, may("mark"), must("weight"), many("item"))
-	itemLayout     = newLayout("an item", false, may("article"), must("pieces"), may("duty"))
-	dutyLayout     = newLayout("a duty", true, may("tariff"), must("amount"))
-)
+var shipmentLayout = newLayout("a shipment", false, may("number"), must("sent"), may("from"), may("to"), must("load")) //nolint:gochecknoglobals // A table that is never changed.
 
 func (s *Shipment) layout() *layout { return shipmentLayout }
 
@@ -100,6 +92,8 @@ func (s *Shipment) equal(o *Shipment) bool {
 		slices.EqualFunc(s.Load, o.Load, Parcel.equal)
 }
 
+var partyLayout = newLayout("a party", true, may("name"), may("city")) //nolint:gochecknoglobals // A table that is never changed.
+
 func (p *Party) layout() *layout { return partyLayout }
 
 func (p *Party) part(i int) any {
@@ -126,6 +120,8 @@ func (p *Party) equal(o *Party) bool {
 // A load is the parcels of a shipment.
 type load listOf[Parcel, *Parcel]
 
+var loadLayout = newLayout("a load", false, many("parcel")) //nolint:gochecknoglobals // A table that is never changed.
+
 func (l *load) layout() *layout { return loadLayout }
 
 func (l *load) part(int) any { return (*listOf[Parcel, *Parcel])(l) }
@@ -133,6 +129,8 @@ func (l *load) part(int) any { return (*listOf[Parcel, *Parcel])(l) }
 func (l *load) reset(bool) { (*listOf[Parcel, *Parcel])(l).empty() }
 
 func (l *load) isNil() bool { return false }
+
+var parcelLayout = newLayout("a parcel", false, may("mark"), must("weight"), many("item")) //nolint:gochecknoglobals // A table that is never changed.
 
 func (p *Parcel) layout() *layout { return parcelLayout }
 
@@ -158,6 +156,8 @@ func (p Parcel) equal(o Parcel) bool {
 	return p.Mark == o.Mark && p.Weight == o.Weight && slices.EqualFunc(p.Items, o.Items, Item.equal)
 }
 
+var itemLayout = newLayout("an item", false, may("article"), must("pieces"), may("duty")) //nolint:gochecknoglobals // A table that is never changed.
+
 func (t *Item) layout() *layout { return itemLayout }
 
 func (t *Item) part(i int) any {
@@ -178,6 +178,8 @@ func (t *Item) isNil() bool { return false }
 func (t Item) equal(o Item) bool {
 	return t.Article == o.Article && t.Pieces == o.Pieces && t.Duty.equal(&o.Duty)
 }
+
+var dutyLayout = newLayout("a duty", true, may("tariff"), must("amount")) //nolint:gochecknoglobals // A table that is never changed.
 
 func (d *Duty) layout() *layout { return dutyLayout }
 

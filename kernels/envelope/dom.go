@@ -104,9 +104,12 @@ func (r *treeReader) header(header *etree.Element) error {
 		return err
 	}
 	for _, e := range blocks {
-		must, _ := attr(e, r.soap, mustUnderstand)
+		must, said := attr(e, r.soap, mustUnderstand)
 		target, _ := attr(e, r.soap, targetOf(r.soap == SOAP12))
-		if refuses(must, target) {
+		switch yes, reason := demands(uriOf(e) != "", must, said, target); {
+		case reason != "":
+			return refuse(reason)
+		case yes:
 			return misunderstood(-1, uriOf(e), e.Tag)
 		}
 	}

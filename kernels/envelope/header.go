@@ -18,18 +18,26 @@ func targetOf(soap12 bool) string {
 	return "actor"
 }
 
-// refuses tells whether a header block with these attributes has to be understood here. In
-// SOAP 1.1 the value is 0 or 1 and in SOAP 1.2 a boolean; "true" is taken in both, since to
-// refuse is the safe side.
-func refuses(must, target string) bool {
-	if yes, ok := parseBool(trim([]byte(must))); !ok || !yes {
-		return false
+// demands tells whether a header block with these attributes has to be understood here, or
+// why it is not even a block: its name has to have a namespace (SOAP 1.1, section 4.2; SOAP
+// 1.2, section 5.2.1), and what it says of itself a meaning. In SOAP 1.1 the value is 0 or 1
+// and in SOAP 1.2 a boolean; "true" is taken in both, since to refuse is the safe side.
+func demands(qualified bool, must string, said bool, target string) (yes bool, reason string) {
+	if !qualified {
+		return false, reasonBlock
+	}
+	if !said {
+		return false, ""
+	}
+	yes, ok := parseBool(trim([]byte(must)))
+	if !ok {
+		return false, reasonMust
 	}
 	switch target {
 	case "", actorNext, roleNext, roleUltimate:
-		return true
+		return yes, ""
 	}
-	return false
+	return false, ""
 }
 
 // A Name is a name in a namespace.

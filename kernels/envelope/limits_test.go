@@ -22,10 +22,10 @@ func TestLimits(t *testing.T) {
 	}
 	header := func(blocks string) string { return open + "<s:Header>" + blocks }
 	rows := []struct{ name, doc, want string }{
-		{"100,000 elements deep", header(strings.Repeat("<a>", 100_000) + strings.Repeat("</a>", 100_000)), "deep"},
+		{"100,000 elements deep", header(strings.Repeat("<e:a>", 100_000) + strings.Repeat("</e:a>", 100_000)), "deep"},
 		{"10,000 attributes", body("<a" + many(10_000, " x%d=''") + "/>"), "attributes"},
 		{"10,000 namespaces", body("<a" + many(10_000, " xmlns:x%d='urn:x'") + "/>"), "attributes"},
-		{"namespaces at every depth", header(many(50, "<a xmlns:a%[1]d='a' xmlns:b%[1]d='b' xmlns:c%[1]d='c' xmlns:d%[1]d='d'>")), "namespaces"},
+		{"namespaces at every depth", header(many(50, "<e:a xmlns:a%[1]d='a' xmlns:b%[1]d='b' xmlns:c%[1]d='c' xmlns:d%[1]d='d'>")), "namespaces"},
 		{"9 MiB", in(strings.Repeat("x", 9<<20)), "bytes"},
 	}
 	for _, model := range models {

@@ -110,9 +110,12 @@ func (r *reader) header() error {
 		if err != nil || !more {
 			return err
 		}
-		must, _ := s.Attr(r.soap, mustUnderstand)
+		must, said := s.Attr(r.soap, mustUnderstand)
 		target, _ := s.Attr(r.soap, targetOf(r.soap == SOAP12Space))
-		if refuses(string(must), string(target)) {
+		switch yes, reason := demands(s.Space() != NoSpace, string(must), said, string(target)); {
+		case reason != "":
+			return r.wrong(reason)
+		case yes:
 			return misunderstood(s.pos, string(s.URI()), string(s.Local()))
 		}
 		if err := r.skip(); err != nil {

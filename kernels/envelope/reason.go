@@ -12,6 +12,8 @@ const (
 	reasonNoPayload   = "the body is empty"
 	reasonTwo         = "the body holds more than one element"
 	reasonNoParameter = "the operation does not hold exactly one parameter"
+	reasonBlock       = "a header block has no namespace"
+	reasonMust        = "mustUnderstand is neither true nor false"
 	reasonNilContent  = "an element that is nil has content"
 	reasonNilValue    = "xsi:nil is neither true nor false"
 	reasonStrayText   = "text where only elements are allowed"
