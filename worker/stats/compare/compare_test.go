@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -94,6 +95,12 @@ func TestVerdicts(t *testing.T) {
 		{"another governor", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), governor, bench.Incomparable, "governor (powersave, then performance)", nil},
 		{"another placement", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), pinned, bench.Incomparable, "placement.pin (free, then one)", nil},
 		{"slices of another length", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), longer, bench.Incomparable, "plan.slice (500ms, then 1s)", nil},
+		{"slices of another number of operations", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), counted(200, 100), bench.Incomparable, "plan.operations (200, then 100)", nil},
+		{"slices of a time and of operations", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), counted(0, 100), bench.Incomparable, "plan.operations (0, then 100)", nil},
+		{"slices of operations, whose time is nobody's wish", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), counted(100, 100), bench.Worse, "no chance", nil},
+		{"a ramp and none", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), ramped(0, 1), bench.Incomparable, "plan.ramp (0, then 1)", nil},
+		{"another ramp", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), ramped(2, 1), bench.Incomparable, "plan.ramp (2, then 1)", nil},
+		{"two ramps by their scores", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), ramped(1, 1), bench.Worse, "no chance", nil},
 		{"another build", around(100, 0.005, 3, 20), around(80, 0.005, 3, 20), quiet(1), rebuilt, bench.Worse, "no chance", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -395,5 +402,40 @@ func TestBothDirections(t *testing.T) {
 		if got.Verdict != row.want {
 			t.Errorf("%s: %s, want %s: %s", row.name, got.Verdict, row.want, got.Reason)
 		}
+	}
+}
+
+// counted makes plans with slices of operations, of which the head's have another time.
+func counted(base, head int) func(b, h *bench.Result) {
+	return func(b, h *bench.Result) {
+		b.Spec.Plan.Operations, h.Spec.Plan.Operations = base, head
+		if base == head {
+			h.Spec.Plan.Slice = bench.Duration(time.Hour)
+		}
+	}
+}
+
+// ramped makes plans with a ramp. The samples become those of the step that the score is of,
+// between others that would turn every verdict round.
+func ramped(base, head int) func(b, h *bench.Result) {
+	steps := func(r *bench.Result, ramp int, other float64) {
+		if r.Spec.Plan.Ramp = ramp; ramp == 0 {
+			return
+		}
+		t := &r.Trials[0]
+		t.Series = &bench.Series{Kind: bench.Ramp, Scored: 2}
+		for i := range t.Forks {
+			f := &t.Forks[i]
+			for range f.Samples {
+				f.Slices = append(f.Slices, bench.Slice{Lanes: 2})
+			}
+			for range 50 {
+				f.Samples, f.Slices = append(f.Samples, other), append(f.Slices, bench.Slice{Lanes: 3})
+			}
+		}
+	}
+	return func(b, h *bench.Result) {
+		steps(b, base, 1)
+		steps(h, head, 1000)
 	}
 }
