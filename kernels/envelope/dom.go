@@ -126,10 +126,8 @@ func (r *treeReader) body(body *etree.Element, m *Message) error {
 		return refuse(reasonNoPayload)
 	case len(list) > 1:
 		return refuse(reasonTwo)
-	case is(list[0], r.soap, "Fault") && r.soap == SOAP12:
-		return readFault12(list[0])
 	case is(list[0], r.soap, "Fault"):
-		return readFault(list[0])
+		return readFault(list[0], r.soap)
 	}
 	return readOperation(list[0], m)
 }

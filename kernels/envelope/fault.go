@@ -69,6 +69,37 @@ func (e *Error) Error() string {
 // Fault returns the fault with which a service answers such a document.
 func (e *Error) Fault() *Fault { return &Fault{Code: e.Code, String: e.Error(), Block: e.Block} }
 
+// A partial fault is one that is being read.
+type partial struct {
+	Fault
+	coded, told bool // its code and its string were there
+}
+
+// complete tells whether it has what a fault has to have.
+func (f *partial) complete() bool { return f.coded && f.told }
+
+// tell sets the string of the fault, the first time that it is told.
+func (f *partial) tell(text string) {
+	if !f.told {
+		f.String, f.told = text, true
+	}
+}
+
+// codeName returns the name of a fault code without its prefix. The prefix stands for the
+// SOAP namespace or for that of whoever made the code; many stacks leave it out.
+func codeName(qname string) string {
+	name := string(trim([]byte(qname)))
+	return name[strings.IndexByte(name, ':')+1:]
+}
+
+// joinCode makes one code of that of SOAP 1.2 and its subcodes.
+func joinCode(code, sub string) string {
+	if code = commonCode(code); sub == "" {
+		return code
+	}
+	return code + "." + sub
+}
+
 // values returns the values of a fault's code in SOAP 1.2: one of its five, and subcodes. A
 // code that is none of them is told as a subcode of the receiver's.
 func (f *Fault) values() []string {

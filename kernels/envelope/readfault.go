@@ -1,76 +1,67 @@
 package envelope
 
-import "bytes"
-
 // fault reads a fault. Its parts have no namespace in SOAP 1.1 (section 4.4) and that of
-// the envelope in SOAP 1.2 (Part 1, section 5.4).
+// the envelope in SOAP 1.2 (Part 1, section 5.4); others mean nothing here.
 func (r *reader) fault() (*Fault, error) {
+	var f partial
+	space, part := NoSpace, r.faultPart11
+	if r.soap == SOAP12Space {
+		space, part = SOAP12Space, r.faultPart12
+	}
+	err := r.each(space, func() error { return part(&f) })
+	if err == nil && !f.complete() {
+		err = r.wrong(reasonNoCode)
+	}
+	return &f.Fault, err
+}
+
+// each calls do at each element of a namespace inside the current one, and passes over what
+// do leaves unread.
+func (r *reader) each(space Space, do func() error) error {
 	s := r.scanner
-	f := &Fault{}
-	coded, told := false, false
-	for {
+	for depth := s.Depth(); ; {
 		more, err := r.child()
-		switch {
-		case err != nil:
-			return nil, err
-		case !more && (!coded || !told):
-			return nil, r.wrong(reasonNoCode)
-		case !more:
-			return f, nil
-		case r.soap == SOAP12Space && s.Space() == SOAP12Space:
-			err = r.faultPart12(f, &coded, &told)
-		case r.soap == SOAP11Space && s.Space() == NoSpace:
-			err = r.faultPart(f, &coded, &told)
-		default:
+		if err == nil && more && s.Space() == space {
+			err = do()
+		}
+		if err == nil && more && s.Depth() > depth {
 			err = r.skip()
 		}
-		if err != nil {
-			return nil, err
+		if err != nil || !more {
+			return err
 		}
 	}
 }
 
-// faultPart reads one part of a fault of SOAP 1.1.
-func (r *reader) faultPart(f *Fault, coded, told *bool) (err error) {
-	s := r.scanner
-	var content []byte
-	switch string(s.Local()) {
+// faultPart11 reads one part of a fault of SOAP 1.1.
+func (r *reader) faultPart11(f *partial) (err error) {
+	switch string(r.scanner.Local()) {
 	case "faultcode":
-		*coded = true
-		content, err = s.Content()
-		f.Code = codeName(content)
+		f.coded = true
+		f.Code, err = r.codeName()
 	case "faultstring":
-		*told = true
-		content, err = s.Content()
-		f.String = string(content)
+		f.told = true
+		f.String, err = r.plainText()
 	case "faultactor":
-		content, err = s.Content()
-		f.Actor = string(content)
+		f.Actor, err = r.plainText()
 	case "detail":
 		f.Detail, err = r.allText()
-	default:
-		err = r.skip()
 	}
 	return err
 }
 
 // faultPart12 reads one part of a fault of SOAP 1.2.
-func (r *reader) faultPart12(f *Fault, coded, told *bool) (err error) {
-	s := r.scanner
-	var content []byte
-	switch string(s.Local()) {
+func (r *reader) faultPart12(f *partial) (err error) {
+	switch string(r.scanner.Local()) {
 	case "Code":
-		*coded = true
+		f.coded = true
 		f.Code, err = r.code()
 	case "Reason":
-		*told, err = r.reason(f)
+		err = r.reason(f)
 	case "Node":
-		content, err = s.Content()
-		f.Actor = string(content)
+		f.Actor, err = r.plainText()
 	case "Detail":
 		f.Detail, err = r.allText()
-	default:
-		err = r.skip()
 	}
 	return err
 }
@@ -78,71 +69,45 @@ func (r *reader) faultPart12(f *Fault, coded, told *bool) (err error) {
 // code reads a code and the subcodes inside it. The depth of the document is limited, and so
 // is the recursion.
 func (r *reader) code() (string, error) {
-	s := r.scanner
 	code, sub, valued := "", "", false
-	for {
-		more, err := r.child()
-		switch {
-		case err != nil:
-			return "", err
-		case !more && !valued:
-			return "", r.wrong(reasonNoValue)
-		case !more:
-			return joinCode(code, sub), nil
-		case s.Space() == SOAP12Space && string(s.Local()) == "Value":
+	err := r.each(SOAP12Space, func() (err error) {
+		switch string(r.scanner.Local()) {
+		case "Value":
 			valued = true
-			var content []byte
-			content, err = s.Content()
-			code = codeName(content)
-		case s.Space() == SOAP12Space && string(s.Local()) == "Subcode":
+			code, err = r.codeName()
+		case "Subcode":
 			sub, err = r.code()
-		default:
-			err = r.skip()
 		}
-		if err != nil {
-			return "", err
-		}
+		return err
+	})
+	if err == nil && !valued {
+		err = r.wrong(reasonNoValue)
 	}
+	return joinCode(code, sub), err
 }
 
-// reason reads the first text of a reason, of which there may be one for each language, and
-// tells whether there is one.
-func (r *reader) reason(f *Fault) (told bool, err error) {
-	s := r.scanner
-	for {
-		more, err := r.child()
-		if err != nil || !more {
-			return told, err
+// reason reads the first text of a reason, of which there may be one for each language.
+func (r *reader) reason(f *partial) error {
+	return r.each(SOAP12Space, func() error {
+		if string(r.scanner.Local()) != "Text" {
+			return nil
 		}
-		if s.Space() != SOAP12Space || string(s.Local()) != "Text" {
-			if err := r.skip(); err != nil {
-				return false, err
-			}
-			continue
-		}
-		content, err := s.Content()
-		if err != nil {
-			return false, err
-		}
-		if !told {
-			f.String, told = string(content), true
-		}
-	}
+		text, err := r.plainText()
+		f.tell(text)
+		return err
+	})
 }
 
-// joinCode makes one code of that of SOAP 1.2 and its subcodes.
-func joinCode(code, sub string) string {
-	if code = commonCode(code); sub == "" {
-		return code
-	}
-	return code + "." + sub
+// codeName reads the name of a fault code.
+func (r *reader) codeName() (string, error) {
+	text, err := r.plainText()
+	return codeName(text), err
 }
 
-// codeName returns the name of a fault code without its prefix. The prefix stands for the
-// SOAP namespace or for that of whoever made the code; many stacks leave it out.
-func codeName(qname []byte) string {
-	qname = trim(qname)
-	return string(qname[bytes.IndexByte(qname, ':')+1:])
+// plainText reads the text of the current element.
+func (r *reader) plainText() (string, error) {
+	content, err := r.scanner.Content()
+	return string(content), err
 }
 
 // allText returns the text of the current element and all inside it.
