@@ -95,6 +95,7 @@ func (a *assembly) fail(err error) {
 			a.order.Plan.Limit, len(a.records), a.forks(), a.last.Slice, a.last.Slices, a.phaseName())
 	case errors.As(err, &failure):
 		code, message = failure.Code, failure.Message
+		a.result.Failures = failure.Failures
 	default:
 		message = err.Error()
 	}
@@ -123,6 +124,7 @@ func canceledState(reason bench.CancelReason) (bench.State, string, string) {
 
 // finish works out the figures of all forks that were done.
 func (a *assembly) finish() {
+	last := a.result.Failures // of a fork without a record
 	if len(a.records) == 0 {
 		a.result.Steady.Reason = "no fork was measured to its end"
 		return
@@ -132,7 +134,7 @@ func (a *assembly) finish() {
 		a.result.Forks = append(a.result.Forks, r.Fork)
 		failures[i] = r.Fork.Failures
 	}
-	a.result.Failures = measure.AddFailures(failures)
+	a.result.Failures = measure.AddFailures(append(failures, last))
 	a.ramp()
 	a.score()
 	a.latencies()

@@ -30,6 +30,8 @@ func families() []kernels.Family {
 		odd{name: "odd.lazy", do: lazy()},
 		odd{name: "odd.moody", do: moody()},
 		served{odd{name: "odd.served", do: sleep}, serve},
+		outside{name: "odd.outside"},
+		outside{name: "odd.attends", attends: true},
 		served{odd{name: "odd.mute", do: sleep}, func(context.Context, func(string)) error { return errors.New("the port is taken") }},
 	}}}
 }

@@ -102,7 +102,12 @@ func (a *assembly) blame(err error) error {
 	case "open_failed", "server_failed", "operations_failed", "wrong_answer":
 		said = fmt.Sprintf("with the service %q: %s", a.service.name, said)
 	}
-	return &child.Failure{Code: f.Code, Message: said}
+	blamed := &child.Failure{Code: f.Code, Message: said, Failures: f.Failures}
+	if f.Failures != nil {
+		blamed.Failures = new(*f.Failures)
+		blamed.Failures.Sample = a.hide(f.Failures.Sample)
+	}
+	return blamed
 }
 
 // judgeService tells what of the plan does not reach a server outside.

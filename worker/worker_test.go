@@ -37,6 +37,8 @@ type bed struct {
 	lock    string
 	limits  bench.Limits
 	memory  int64
+
+	services map[string]string
 }
 
 func newBed(t *testing.T) *bed {
@@ -86,7 +88,7 @@ func (b *bed) work(name, data string) (stop func()) {
 		b.t.Fatal(err)
 	}
 	w, err := worker.New(b.t.Context(), worker.Config{
-		Name: name, Limits: b.limits, Version: "test", Exe: exe, Data: data, Lock: b.lock, Memory: b.memory,
+		Name: name, Limits: b.limits, Services: b.services, Version: "test", Exe: exe, Data: data, Lock: b.lock, Memory: b.memory,
 		Catalog: bench.NewCatalog(families()), Queue: b.queue, Logger: slog.New(slog.DiscardHandler),
 	}, name+"-"+b.t.Name())
 	if err != nil {

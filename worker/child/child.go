@@ -71,6 +71,8 @@ type Progress struct {
 type Failure struct {
 	Code    string `json:"code"` // as in bench.TrialError
 	Message string `json:"message"`
+	// Failures are the operations that failed, where they are why there is no record.
+	Failures *bench.Failures `json:"failures,omitempty"`
 }
 
 // Error gives the message.
@@ -165,7 +167,7 @@ func (c *worker) measure(ctx context.Context, kernel kernels.Kernel, job Job) {
 		},
 	}.Run(ctx)
 	if err != nil {
-		c.fail(code(err), err)
+		c.tell(Event{Failure: failureOf(err)})
 		return
 	}
 	c.tell(Event{Record: &rec, PeakRSS: PeakRSS(0)})
@@ -190,6 +192,16 @@ func (m outsideMeter) Reasons() map[string]string {
 	reasons := m.Meter.Reasons()
 	reasons[host.ServerReason] = fmt.Sprintf("the service %q is no process of this worker", m.service)
 	return reasons
+}
+
+// failureOf says why a fork has no record.
+func failureOf(err error) *Failure {
+	f := &Failure{Code: code(err), Message: err.Error()}
+	var failed *measure.FailedError
+	if errors.As(err, &failed) {
+		f.Failures = &failed.Failures
+	}
+	return f
 }
 
 // code names the reason why a fork has no record.

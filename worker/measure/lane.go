@@ -125,6 +125,14 @@ func (s *session) failures() *bench.Failures {
 	return AddFailures(list)
 }
 
+// counted gives an error of operations that all failed their count.
+func (s *session) counted(err error) error {
+	if f := s.failures(); f != nil && errors.Is(err, ErrNothing) {
+		return &FailedError{Failures: *f, Err: err}
+	}
+	return err
+}
+
 // AddFailures adds up counts, keeping the first sample. It returns nil when nothing failed.
 func AddFailures(list []*bench.Failures) *bench.Failures {
 	sum := &bench.Failures{Classes: map[string]int64{}}

@@ -93,12 +93,24 @@ var ErrCheck = errors.New("the answer is wrong")
 // ErrNothing tells that no operation of the fork succeeded.
 var ErrNothing = errors.New("no operation succeeded")
 
+// A FailedError is ErrNothing with the count of what failed.
+type FailedError struct {
+	Failures bench.Failures
+	Err      error
+}
+
+// Error gives the cause.
+func (e *FailedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *FailedError) Unwrap() error { return e.Err }
+
 // Run measures one fork. The error tells why there is no record: Open failed, the answer
 // was wrong (ErrCheck), no operation succeeded (ErrNothing), or ctx ended.
 func (f Fork) Run(ctx context.Context) (rec Record, err error) {
 	s := &session{Fork: f, info: f.Kernel.Info()}
 	s.most = bench.LanesOf(s.info, f.Params)
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(s.counted(err), s.close()) }()
 	if err := s.grow(ctx, f.Plan.LanesAt(1, s.most)); err != nil {
 		return Record{}, err
 	}
