@@ -6,8 +6,8 @@ import { size } from "./format.js";
 
 // entry makes the fields of one entry. The spec fills them in when it is given; changed is
 // called after a change, and gone when the entry is to be taken away. The limits are those of
-// the hosts, null where none is known.
-export function entry(kernels, limits, spec, changed, gone) {
+// the hosts, null where none is known, and the services theirs, schemes by name.
+export function entry(kernels, limits, services, spec, changed, gone) {
   const select = h("select", {}, options(kernels, spec?.kernel));
   const kernel = field("Kernel", "", select);
   const place = h("div", { class: "fields" });
@@ -15,7 +15,7 @@ export function entry(kernels, limits, spec, changed, gone) {
   let params = [];
   const choose = (values) => {
     const infos = members(kernels, select.value);
-    params = union(infos).map((p) => param(p, most(p, infos.find((i) => i.params.includes(p)).lanes, limits), values?.[p.name]));
+    params = union(infos).map((p) => param(p, most(p, infos.find((i) => i.params.includes(p)).lanes, limits), values?.[p.name], services));
     title.textContent = infos.length === 1 ? infos[0].title : `All of ${infos.map((i) => i.name).join(", ")}.`;
     if (infos.length === 0) title.textContent = "This service has no such kernel.";
     place.replaceChildren(...params.map((p) => p.field.element));
@@ -58,8 +58,9 @@ function union(infos) {
 
 // param makes the field of one parameter: a box for each value where they can be listed, and
 // a text with commas otherwise.
-function param(p, most, given) {
+function param(p, most, given, services) {
   const values = given === undefined ? null : [given].flat().map(String);
+  if (p.kind === "service") return { name: p.name, standard: p.default, field: server(p, values, services) };
   const listed = p.kind === "bool" ? ["false", "true"] : p.values;
   if (listed) {
     const all = [...listed, ...(values ?? []).filter((v) => !listed.includes(v))];
@@ -68,6 +69,19 @@ function param(p, most, given) {
   const bounds = p.kind === "size" ? `${size(p.min)} to ${size(most)}` : `${p.min} to ${most}`;
   const input = h("input", { autocomplete: "off", spellcheck: "false", placeholder: p.default, value: values?.join(", ") });
   return { name: p.name, standard: p.default, field: field(p.name, `${p.doc} ${bounds}; several parted by commas; ${p.default} when empty.`, input) };
+}
+
+let lists = 0;
+
+// server makes the field of a service: a text, with the names to choose from that the live
+// hosts have at addresses of the kernel's schemes.
+function server(p, values, services) {
+  const id = `services${++lists}`;
+  const names = Object.keys(services).filter((name) => services[name].some((scheme) => p.schemes.includes(scheme)));
+  const input = h("input", { autocomplete: "off", spellcheck: "false", list: id, placeholder: p.default, value: values?.join(", ") });
+  const f = field(p.name, `${p.doc} Names of the hosts’ services parted by commas, or every; ${p.default} when empty.`, input);
+  f.element.append(h("datalist", { id }, [p.default, "every", ...names.sort()].map((value) => h("option", { value }))));
+  return f;
 }
 
 // most is the largest value of a number or a size: the kernel's bound or the hosts' limit.

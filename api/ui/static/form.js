@@ -18,6 +18,7 @@ class Form {
     this.named = named;
     this.entries = [];
     this.limits = widest(there);
+    this.services = offered(there);
     this.makeFields(there, spec);
     this.cases = h("div");
     this.problems = h("div", { class: "problems", tabindex: -1, hidden: true });
@@ -64,7 +65,7 @@ class Form {
   }
 
   add(spec) {
-    const e = entry(this.known, this.limits, spec, () => this.update(), () => {
+    const e = entry(this.known, this.limits, this.services, spec, () => this.update(), () => {
       this.entries.splice(this.entries.indexOf(e), 1);
       e.element.remove();
       this.update();
@@ -197,6 +198,15 @@ function widest(there) {
   const asked = there.some((t) => t.live) ? there.filter((t) => t.live) : there;
   const most = (name) => Math.max(...asked.map((t) => t.limits[name]));
   return asked.length ? { clients: most("clients"), threads: most("threads"), bytes: most("bytes") } : null;
+}
+
+// offered gives the named services of the live hosts: the schemes of each, by its name.
+function offered(there) {
+  const out = Object.create(null); // a service may be called "constructor"
+  for (const t of there.filter((t) => t.live)) {
+    for (const [name, scheme] of Object.entries(t.services ?? {})) (out[name] ??= []).push(scheme);
+  }
+  return out;
 }
 
 // newKey makes a word that nobody else has.

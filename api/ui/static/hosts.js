@@ -38,7 +38,7 @@ function card() {
       renew(head, [host.name, host.live, host.labels], () => [
         h("h2", {}, host.name, " ", h("span", { class: `badge ${host.live ? "succeeded" : "lost"}` }, host.live ? "live" : "not live")),
         h("p", {}, labels(host.labels))]);
-      renew(state, [host.last_seen, host.running, host.limits, host.version, host.snapshot.fingerprint], () => facts(status(host)));
+      renew(state, [host.last_seen, host.running, host.limits, host.services, host.version, host.snapshot.fingerprint], () => facts(status(host)));
       renew(is, host.snapshot.facts, () => snapshotFacts(host.snapshot));
       renew(now, host.snapshot.volatile, () => facts(readings(host.snapshot)));
     },
@@ -51,6 +51,7 @@ function status(host) {
     ["measures", host.running ? h("a", { href: `#/runs/${host.running.run}` }, `run …${host.running.run.slice(-8)}`) : host.live ? "nothing now" : "nothing: it is away"],
     ["last seen", when(host.last_seen)],
     ["limits", `${l.clients} clients, ${l.threads} threads, ${l.trial_time} a trial, sizes up to ${size(l.bytes)}`],
+    ...(host.services ? [["services", Object.entries(host.services).map(([name, scheme]) => `${name} (${scheme})`).join(", ")]] : []),
     ["fingerprint", h("code", {}, host.snapshot.fingerprint)],
     ["worker", host.version],
   ];
