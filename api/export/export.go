@@ -46,7 +46,7 @@ func Formats() []Format {
 	const utf8 = "; charset=utf-8"
 	return []Format{
 		{"json", "The result itself, as the API gives it.", "application/json", "", ".json", nil, writeJSON},
-		{"csv", "A table with a row for each trial and composite, for spreadsheets and data frames.", "text/csv", utf8 + "; header=present", ".csv", nil, writeCSV},
+		{"csv", "A table with a row for each trial, step of a ramp and composite, for spreadsheets and data frames.", "text/csv", utf8 + "; header=present", ".csv", nil, writeCSV},
 		{"benchfmt", "The Go benchmark format with every sample, for benchstat.", "text/plain", utf8, ".txt", nil, writeBenchfmt},
 		{"jmh", "The JSON of JMH, for its viewers.", "application/x.jmh+json", "", ".json", nil, writeJMH},
 		{"bmf", "The Bencher Metric Format.", "application/x.bmf+json", "", ".json", nil, writeBMF},

@@ -14,10 +14,10 @@ import (
 )
 
 // ramped resolves a request for kernels with lanes and a rate, and with neither.
-func ramped(body string) (bench.Spec, []bench.Case, error) {
+func ramped(body string) (bench.Spec, error) {
 	spec, present, err := bench.ParseSpec([]byte(body))
 	if err != nil {
-		return spec, nil, err
+		return spec, err
 	}
 	whole := func(name string, high int64) kernels.Param {
 		return kernels.Param{Name: name, Kind: kernels.Int, Default: "1", Max: high}
@@ -28,7 +28,8 @@ func ramped(body string) (bench.Spec, []bench.Case, error) {
 		described{kernels.Info{Name: "call.echo", Lanes: "clients", Rate: "rate", Params: []kernels.Param{whole("clients", 4096), none}}},
 		described{kernels.Info{Name: "call.alone", Params: []kernels.Param{}}},
 	}}})
-	return c.Resolve(spec, present, bench.DefaultLimits(4))
+	spec, _, err = c.Resolve(spec, present, bench.DefaultLimits(4))
+	return spec, err
 }
 
 // TestRampDefaults: a ramp has no target and no warm-up that the samples end, unless they are
@@ -46,7 +47,7 @@ func TestRampDefaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			spec, _, err := ramped(tt.body)
+			spec, err := ramped(tt.body)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestRampDefaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, _, err := ramped(string(text))
+			again, err := ramped(string(text))
 			if d := cmp.Diff(spec, again); err != nil || d != "" {
 				t.Errorf("posted again it is another request: %v %s", err, d)
 			}
@@ -84,7 +85,7 @@ func TestRampRefused(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := ramped(tt.body)
+			_, err := ramped(tt.body)
 			e := bench.AsError(err)
 			if e == nil || e.Code != tt.code || !strings.Contains(e.Message, tt.says) || len(e.Fields) != 1 || e.Fields[0].Pointer != tt.pointer {
 				t.Errorf("%+v, want %s at %s with %q", e, tt.code, tt.pointer, tt.says)
@@ -92,7 +93,7 @@ func TestRampRefused(t *testing.T) {
 		})
 	}
 	// The time of slices of operations is nobody's to know: only the limit of the trial ends them.
-	if _, _, err := ramped(`{"cases":[{"kernel":"call.echo"}],"plan":{"operations":10000000,"slices":1000,"slice":"10m","warmup":"0s"}}`); err != nil {
+	if _, err := ramped(`{"cases":[{"kernel":"call.echo"}],"plan":{"operations":10000000,"slices":1000,"slice":"10m","warmup":"0s"}}`); err != nil {
 		t.Error(err)
 	}
 }
