@@ -194,7 +194,7 @@ func TestGSOAPClient(t *testing.T) {
 		{"1.1", "action", "fault 1.1 500\n code \"SOAP-ENV:Client\"\n" + wrongAction},
 		{"1.2", "action", "fault 1.2 400\n code \"SOAP-ENV:Sender\"\n" + wrongAction},
 		{"1.1", "header", "fault 1.1 500\n code \"SOAP-ENV:MustUnderstand\"\n" + mandatory},
-		{"1.2", "header", "fault 1.2 500\n code \"SOAP-ENV:MustUnderstand\"\n" + mandatory + " not understood \"a:token\"\n"},
+		{"1.2", "header", "fault 1.2 500\n code \"SOAP-ENV:MustUnderstand\"\n" + mandatory + " not understood \"b:token\"\n"},
 	}
 	for _, model := range models {
 		served := serve(t, model)

@@ -160,17 +160,19 @@ static int call_header(struct soap *soap, const char *url) {
 }
 
 static int call_store(struct soap *soap, const char *url, int size) {
-  struct a__Content content;
-  struct a__storeResponse answer;
+  struct _a__store request;
+  struct _a__storeResponse answer;
   unsigned char *bytes = soap_malloc(soap, size > 0 ? size : 1);
   for (int i = 0; i < size; i++) bytes[i] = (unsigned char)(i * 31 + i / 256);
-  memset(&content, 0, sizeof content);
-  content.xop__Include.__ptr = bytes;
-  content.xop__Include.__size = size;
-  content.xop__Include.type = "application/octet-stream";
+  memset(&request, 0, sizeof request);
+  request.content.__ptr = bytes;
+  request.content.__size = size;
+  request.content.type = "application/octet-stream"; /* which makes an attachment of it */
   soap_set_omode(soap, SOAP_ENC_MTOM);
-  if (soap_call_a__store(soap, url, NULL, content, &answer)) return 1;
-  printf("stored %lld %08x of %08x\n", (long long)answer.a__length, answer.a__checksum, checksum(bytes, size));
+  if (recent(soap) ? soap_call___a__store_(soap, url, NULL, &request, &answer)
+                   : soap_call___a__store(soap, url, NULL, &request, &answer))
+    return 1;
+  printf("stored %lld %08x of %08x\n", (long long)answer.length, answer.checksum, checksum(bytes, size));
   return 0;
 }
 

@@ -35,10 +35,14 @@ static int refuse(struct soap *soap) {
 #include "operations.h"
 #undef OPERATION
 
-int a__store(struct soap *soap, struct a__Content content, struct a__storeResponse *answer) {
-  answer->a__length = content.xop__Include.__size;
-  answer->a__checksum = checksum(content.xop__Include.__ptr, content.xop__Include.__size);
+int __a__store(struct soap *soap, struct _a__store *request, struct _a__storeResponse *answer) {
+  answer->length = request->content.__size;
+  answer->checksum = checksum(request->content.__ptr, request->content.__size);
   return refuse(soap);
+}
+
+int __a__store_(struct soap *soap, struct _a__store *request, struct _a__storeResponse *answer) {
+  return __a__store(soap, request, answer);
 }
 
 static void *serve(void *connection) {
