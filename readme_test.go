@@ -76,11 +76,17 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	var service *process
+	var soap string // the URL of the server of SOAP
 	for _, s := range steps(t) {
 		command := strings.ReplaceAll(s.command, "go run . ", "./benchd ")
 		switch {
 		case strings.HasPrefix(command, "go build"):
 			continue // the test binary stands for it
+		case strings.HasPrefix(command, "./benchd soap-server "):
+			_, urls := beginSOAP(t)
+			soap = strings.TrimSuffix(urls["soap.echo"], "/echo")
+			same(t, s, "soap.echo "+urls["soap.echo"]+"\nsoap.attachment "+urls["soap.attachment"])
+			continue
 		case strings.HasSuffix(command, "&"):
 			args := strings.Fields(strings.TrimSuffix(strings.TrimPrefix(command, "./benchd "), "&"))
 			service = begin(t, append(args, "--addr", "127.0.0.1:0", "--data", filepath.Join(dir, "data"))...)
@@ -89,6 +95,9 @@ func TestReadme(t *testing.T) {
 		}
 		if service != nil {
 			command = strings.ReplaceAll(command, "http://127.0.0.1:8080", service.url)
+		}
+		if soap != "" {
+			command = strings.ReplaceAll(command, "http://127.0.0.1:8081", soap)
 		}
 		same(t, s, bash(t, dir, service, command))
 	}
