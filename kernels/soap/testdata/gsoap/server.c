@@ -4,7 +4,8 @@
      server          listens on a random port of the loopback and prints its address
      server PORT     listens on that one
 
-   It serves each connection in a thread of its own, since lanes keep theirs. */
+   It serves each connection in a thread of its own, since lanes keep theirs. With TREE in the
+   environment gSOAP does not look for values that are pointed to twice. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,13 +25,13 @@ static int refuse(struct soap *soap) {
 
 /* Every operation of the description sends back what it was sent, and there is each by SOAP
    1.1 and, with an underscore, by SOAP 1.2. The build lists them in operations.h. */
-#define OPERATION(name)                                                                                             \
-  int __b__##name(struct soap *soap, struct _b__##name *request, struct _b__##name##Response *answer) {       \
-    answer->return_ = request->in;                                                                                  \
-    return refuse(soap);                                                                                            \
-  }                                                                                                                 \
-  int __b__##name##_(struct soap *soap, struct _b__##name *request, struct _b__##name##Response *answer) {    \
-    return __b__##name(soap, request, answer);                                                                    \
+#define OPERATION(name)                                                                                    \
+  int __b__##name(struct soap *soap, struct _b__##name *request, struct _b__##name##Response *answer) {    \
+    answer->return_ = request->in;                                                                         \
+    return refuse(soap);                                                                                   \
+  }                                                                                                        \
+  int __b__##name##_(struct soap *soap, struct _b__##name *request, struct _b__##name##Response *answer) { \
+    return __b__##name(soap, request, answer);                                                             \
   }
 #include "operations.h"
 #undef OPERATION
