@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,6 +67,7 @@ func TestSOAPServer(t *testing.T) {
 		{"by TLS", []string{"--tls", "--ca", ca}, syscall.SIGTERM},
 	} {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			p, urls := beginSOAP(t, row.args...)
 			fragment := ""
 			if row.name == "by TLS" {
@@ -111,5 +113,37 @@ func call(t *testing.T, k kernels.Kernel, p kernels.Params) {
 	}
 	if c, ok := trial.(kernels.Checker); !ok || c.Check() != nil {
 		t.Errorf("the check fails: %v", c.Check())
+	}
+}
+
+// TestSOAPServerMeasured measures the server as a named service of the worker, believing the
+// authority that the server wrote.
+func TestSOAPServerMeasured(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, urls := beginSOAP(t, "--tls", "--ca", filepath.Join(dir, "ca.pem"))
+	services := filepath.Join(dir, "services.json")
+	text := fmt.Sprintf(`{"theirs": {"url": %q, "ca": "ca.pem"}, "strangers": %q}`, urls["soap.echo"], urls["soap.echo"])
+	if err := os.WriteFile(services, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		code int
+		want string
+	}{
+		"theirs":    {exitOK, "call/s"},
+		"strangers": {exitFailed, "certificate signed by unknown authority"},
+	} {
+		cmd := exec.Command(exe, "run", "soap.echo", "--services", services, "-p", "server="+name, "-p", "tls=true", "-p", "gzip=true",
+			"--forks", "1", "--warmup", "0s", "--slices", "6", "--slice", "10ms", "-o", filepath.Join(dir, name+".json"))
+		cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1", "BENCHD_LOCK="+lockOf(t))
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != row.code || !strings.Contains(string(out), row.want) {
+			t.Errorf("%s: %v, want exit code %d and %q in\n%s", name, err, row.code, row.want, out)
+		}
 	}
 }

@@ -196,6 +196,8 @@ func FuzzAttachment(f *testing.F) {
 	url := serveAttachments(f)[kernels.Addr]
 	f.Add(xopType, []byte(inParts(xopHead, xopStore, dataHead, "x")))
 	f.Add(swaType, []byte(inParts(xmlHead, swaStore, dataHead, "x")))
+	f.Add(xop12Type, []byte(inParts(xop12Head, by12(xopStore), dataHead, "x")))
+	f.Add(swa12Type, []byte(inParts(xml12Head, by12(swaStore), dataHead, "x")))
 	f.Add(noStart, []byte(inParts("Content-Type: text/xml\r\n", swaStore, "Content-Type: multipart/related; boundary=c\r\n"+dataHead, "--c\r\n\r\n--c--")))
 	f.Add(`multipart/related; boundary="a b"; type=text/xml; start="<\""`, []byte("--a b--"))
 	client := &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}
@@ -221,7 +223,11 @@ func FuzzAttachment(f *testing.F) {
 		if resp.StatusCode == http.StatusOK && bytes.Contains(body, []byte("<a:storeResponse>")) {
 			return
 		}
-		if f := (answer{resp.StatusCode, resp.Header, body}).isFault(t, resp.StatusCode); f.String == "" {
+		version := envelope.V11
+		if resp.Header.Get("Content-Type") == soapXML {
+			version = envelope.V12
+		}
+		if f := (answer{resp.StatusCode, resp.Header, body}).isFaultOf(t, resp.StatusCode, version); f.String == "" {
 			t.Errorf("status %d without a word: %s", resp.StatusCode, body)
 		}
 	})
