@@ -1,7 +1,5 @@
 package envelope
 
-import "slices"
-
 // A Shipment is the content of ShapeDocument: what goes from one party to another, in
 // parcels, each with items, each with the duty on it. It is six elements deep and has no text
 // beside elements. As XML:
@@ -89,7 +87,7 @@ func (s *Shipment) isNil() bool { return false }
 
 func (s *Shipment) equal(o *Shipment) bool {
 	return s.Number == o.Number && s.Sent == o.Sent && s.From.equal(&o.From) && s.To.equal(&o.To) &&
-		slices.EqualFunc(s.Load, o.Load, Parcel.equal)
+		same(s.Load, o.Load, (*Parcel).equal)
 }
 
 var partyLayout = newLayout("a party", true, may("name"), may("city")) //nolint:gochecknoglobals // A table that is never changed.
@@ -152,8 +150,8 @@ func (p *Parcel) reset(bool) {
 
 func (p *Parcel) isNil() bool { return false }
 
-func (p Parcel) equal(o Parcel) bool {
-	return p.Mark == o.Mark && p.Weight == o.Weight && slices.EqualFunc(p.Items, o.Items, Item.equal)
+func (p *Parcel) equal(o *Parcel) bool {
+	return p.Mark == o.Mark && p.Weight == o.Weight && same(p.Items, o.Items, (*Item).equal)
 }
 
 var itemLayout = newLayout("an item", false, may("article"), must("pieces"), may("duty")) //nolint:gochecknoglobals // A table that is never changed.
@@ -175,7 +173,7 @@ func (t *Item) reset(bool) { *t = Item{Article: String{Nil: true}, Duty: Duty{Ni
 
 func (t *Item) isNil() bool { return false }
 
-func (t Item) equal(o Item) bool {
+func (t *Item) equal(o *Item) bool {
 	return t.Article == o.Article && t.Pieces == o.Pieces && t.Duty.equal(&o.Duty)
 }
 

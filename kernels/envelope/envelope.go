@@ -21,9 +21,13 @@
 //	  </soap:Body>
 //	</soap:Envelope>
 //
-// Names are compared by namespace URI, never by prefix. The fields of a record may come in
-// any order, since stacks differ in it, but each at most once, and what is not known is
-// refused: a service that passed over a field would answer with less than it was sent.
+// What is inside is one of four payloads, each in a file of its own: beans, a text, records,
+// or a document. Each is made from a seed, to the byte as large as its envelope is to be.
+//
+// Names are compared by namespace URI, never by prefix. The parts of a record may come in
+// any order, since stacks differ in it, but each only as often as it is declared, and what is
+// not known is refused: a service that passed over a part would answer with less than it was
+// sent.
 //
 // A document comes from outside and is not to be trusted. Limits bound what it may cost, a
 // document type declaration is refused and with it every way to make entities, and no

@@ -103,7 +103,7 @@ func (m *Message) Equal(o *Message) bool {
 	case m.Shape == ShapeText:
 		return m.Text == o.Text
 	case m.Shape == ShapeRecords:
-		return sameBeans(m.Records, o.Records)
+		return same(m.Records, o.Records, (*Bean).equal)
 	case m.Shape == ShapeDocument:
 		return m.Shipment.equal(&o.Shipment)
 	default:

@@ -134,3 +134,16 @@ func (l *listOf[T, P]) empty() {
 	}
 	*l = (*l)[:0]
 }
+
+// same compares lists without copying what is in them.
+func same[T any](a, b []T, equal func(*T, *T) bool) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !equal(&a[i], &b[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -13,19 +13,6 @@ func (l *beans) reset(bool) { (*listOf[Bean, *Bean])(l).empty() }
 
 func (l *beans) isNil() bool { return false }
 
-// sameBeans compares lists without copying what is in them.
-func sameBeans(a, b []Bean) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !a[i].equal(&b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // Records makes the request with a list of beans, some 24 bytes of content in six small
 // elements each, whose envelope is size bytes long. The same seed gives the same message. A
 // size too small for one record is an error.
