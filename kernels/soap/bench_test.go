@@ -120,6 +120,29 @@ func BenchmarkNewConnection(b *testing.B) {
 	calls(b, serveEcho(b, echoDefaults().With("keepalive", "false")))
 }
 
+// BenchmarkTransport is a whole call by each way to carry it, among them a handshake for each
+// call, which no session makes shorter.
+func BenchmarkTransport(b *testing.B) {
+	for _, row := range []struct {
+		name string
+		with kernels.Params
+	}{
+		{"plain", nil},
+		{"tls", kernels.Params{"tls": "true"}},
+		{"gzip", kernels.Params{"gzip": "true"}},
+		{"tls-gzip", kernels.Params{"tls": "true", "gzip": "true"}},
+		{"tls-new-connection", kernels.Params{"tls": "true", "keepalive": "false"}},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			p := echoDefaults()
+			for name, value := range row.with {
+				p = p.With(name, value)
+			}
+			calls(b, serveEcho(b, p))
+		})
+	}
+}
+
 // BenchmarkService is the service alone: the client writes a ready-made request and
 // allocates nothing.
 func BenchmarkService(b *testing.B) {
