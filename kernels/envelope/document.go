@@ -211,30 +211,38 @@ func Document(size int, seed uint64) (Message, error) {
 	if left < 0 {
 		return Message{}, tooSmall(size, size-left)
 	}
-	var one []byte
-	for {
-		last := &m.Shipment.Load[len(m.Shipment.Load)-1]
-		if len(last.Items) < parcelItems {
-			item := g.item()
-			one = appendRecord(one[:0], &parcelLayout.parts[2], &item)
-			if len(one) > left {
-				break
-			}
-			last.Items = append(last.Items, item)
-		} else {
-			parcel := g.parcel()
-			one = appendRecord(one[:0], &loadLayout.parts[0], &parcel)
-			if len(one) > left {
-				break
-			}
-			m.Shipment.Load = append(m.Shipment.Load, parcel)
-		}
-		left -= len(one)
+	parcels := (*load)(&m.Shipment.Load)
+	for taken := parcels.grow(g, left); taken > 0; taken = parcels.grow(g, left) {
+		left -= taken
 	}
-	parcel := m.Shipment.Load[len(m.Shipment.Load)-1]
-	parcel.Items[len(parcel.Items)-1].Article.Value += g.tail(left)
+	last := parcels.last()
+	last.Items[len(last.Items)-1].Article.Value += g.tail(left)
 	return m, nil
 }
+
+// grow adds an item to the last parcel, or a parcel if that has enough of them. It returns
+// how many bytes longer the document is now, or 0 if more than left would be needed.
+func (l *load) grow(g generator, left int) int {
+	last := l.last()
+	if len(last.Items) == parcelItems {
+		parcel := g.parcel()
+		n := len(appendRecord(nil, &loadLayout.parts[0], &parcel))
+		if n > left {
+			return 0
+		}
+		*l = append(*l, parcel)
+		return n
+	}
+	item := g.item()
+	n := len(appendRecord(nil, &parcelLayout.parts[2], &item))
+	if n > left {
+		return 0
+	}
+	last.Items = append(last.Items, item)
+	return n
+}
+
+func (l *load) last() *Parcel { return &(*l)[len(*l)-1] }
 
 // parcelItems is how many items a generated parcel has, but for the last.
 const parcelItems = 4
