@@ -92,6 +92,7 @@ func TestRunAtBadServices(t *testing.T) {
 		{"another scheme's server", strings.Replace(secure.Echo, "https:", "http:", 1), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			r, said, code := ran(t, "-p", "server=mine", "--service", "mine="+tt.url)
 			if code != exitFailed || len(r.Trials) != 1 {
 				t.Fatalf("exit code %d\n%s", code, said)
@@ -148,6 +149,7 @@ func TestServiceFlags(t *testing.T) {
 		{"an authority of plain HTTP", "", `{"mine": {"url": "http://a/", "ca": "ca.pem"}}`, `http has no certificates`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			f := workerFlags{Clients: 1, Bytes: 1, TrialTime: 3600e9}
 			if tt.flag != "" {
 				f.Service = []string{tt.flag}

@@ -43,15 +43,15 @@ func secrets(u *url.URL, addr string) []string {
 	if u.User == nil {
 		return out
 	}
-	password, _ := u.User.Password()
-	clear := u.User.Username() + ":" + password
-	out = append(out, u.User.String()+"@", "", clear+"@", "", u.User.String(), hidden, clear, hidden,
-		base64.StdEncoding.EncodeToString([]byte(clear)), hidden)
-	if password != "" {
-		_, escaped, _ := strings.Cut(u.User.String(), ":")
-		out = append(out, password, hidden, escaped, hidden)
+	password, has := u.User.Password()
+	written, said := u.User.String(), u.User.Username()+":"+password
+	out = append(out, written+"@", "", said+"@", "")
+	if !has || password == "" {
+		return out
 	}
-	return out
+	_, escaped, _ := strings.Cut(written, ":")
+	basic := base64.StdEncoding.EncodeToString([]byte(said)) // as HTTP sends it
+	return append(out, written, hidden, said, hidden, basic, hidden, password, hidden, escaped, hidden)
 }
 
 // readServices reads the addresses of the named services, and gives the scheme of each, which

@@ -46,11 +46,13 @@ func TestEvery(t *testing.T) {
 	}{
 		{
 			"the kernel's own and those of its schemes, by name", `{"cases":[{"kernel":"web.get","params":{"server":"every"}}]}`,
-			[]map[string]string{blue}, []string{"web.get server=embedded", "web.get server=axis", "web.get server=mine"},
+			[]map[string]string{blue},
+			[]string{"web.get server=embedded", "web.get server=axis", "web.get server=mine"},
 		},
 		{
 			"each once, beside others", `{"cases":[{"kernel":"web.get","params":{"server":["mine","every","other"]}}]}`,
-			[]map[string]string{blue}, []string{"web.get server=mine", "web.get server=embedded", "web.get server=axis", "web.get server=other"},
+			[]map[string]string{blue},
+			[]string{"web.get server=mine", "web.get server=embedded", "web.get server=axis", "web.get server=other"},
 		},
 		{
 			"in a matrix", `{"cases":[{"kernel":"web.put","params":{"server":"every","model":["stream","dom"]}}]}`,
@@ -69,7 +71,8 @@ func TestEvery(t *testing.T) {
 		},
 		{
 			"of a host that has none", `{"cases":[{"kernel":"web.get","params":{"server":"every"}}]}`,
-			[]map[string]string{nil}, []string{"web.get server=embedded"},
+			[]map[string]string{nil},
+			[]string{"web.get server=embedded"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
