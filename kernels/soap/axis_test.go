@@ -21,19 +21,21 @@ import (
 //   - A carriage return is written as it is and not as a reference, so that a reader makes a
 //     line feed of it (XML 1.0, section 2.11).
 //
-// So the calls here are without the first, and the tests say what becomes of the second.
+// So the calls here are without the first, and the tests say what becomes of the second. The
+// checks of a trial have both, but not where the service is a named one.
 
-// TestAxisServer calls the service made by Axis.
+// TestAxisServer calls the service made by Axis, as the named service that it is.
 func TestAxisServer(t *testing.T) {
 	t.Parallel()
-	served := soap.Echo{}.Info().Defaults().With(kernels.Addr, peer(t, axisServer))
+	served := soap.Echo{}.Info().Defaults().With(kernels.Addr, peer(t, axisServer)).With("server", "axis")
 	for _, model := range models {
 		for _, payload := range values(t, "payload") {
 			for _, keepalive := range []string{"true", "false"} {
 				t.Run(model+" "+payload+" "+keepalive, func(t *testing.T) {
 					t.Parallel()
-					p := served.With("model", model).With("payload", payload).With("keepalive", keepalive)
-					if err := open(t, p).Do(t.Context(), 5); err != nil {
+					trial := open(t, served.With("model", model).With("payload", payload).With("keepalive", keepalive))
+					checked(t, trial)
+					if err := trial.Do(t.Context(), 5); err != nil {
 						t.Fatal(err)
 					}
 				})

@@ -29,7 +29,13 @@ func echoed(tb testing.TB) string {
 // of the given texts and closes the connection after the last.
 func scripted(tb testing.TB, answers ...string) kernels.Trial {
 	tb.Helper()
-	addr := script(tb, func(conn net.Conn) {
+	return open(tb, soap.Echo{}.Info().Defaults().With(kernels.Addr, answering(tb, answers...)))
+}
+
+// answering starts such a service and returns its address.
+func answering(tb testing.TB, answers ...string) string {
+	tb.Helper()
+	return script(tb, func(conn net.Conn) {
 		in := bufio.NewReader(conn)
 		for _, answer := range answers {
 			r, err := http.ReadRequest(in)
@@ -44,7 +50,6 @@ func scripted(tb testing.TB, answers ...string) kernels.Trial {
 			}
 		}
 	})
-	return open(tb, soap.Echo{}.Info().Defaults().With(kernels.Addr, addr))
 }
 
 // reply makes an answer of a status with a body.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -103,4 +104,24 @@ func pass(t *testing.T, in net.Conn, to string) {
 		})
 	}
 	both.Wait()
+}
+
+// TestCheckOfNamedService checks a service that knows one answer only: the ordinary one. That
+// will do for a named service, and not for ours.
+func TestCheckOfNamedService(t *testing.T) {
+	t.Parallel()
+	right := reply(http.StatusOK, echoed(t))
+	for _, row := range []struct {
+		server string
+		passes bool
+	}{{kernels.Embedded, false}, {"theirs", true}} {
+		p := soap.Echo{}.Info().Defaults().With("server", row.server).With(kernels.Addr, answering(t, right, right))
+		c, ok := open(t, p).(kernels.Checker)
+		if !ok {
+			t.Fatal("the trial has no check")
+		}
+		if err := c.Check(); (err == nil) != row.passes {
+			t.Errorf("with the server %s: %v", row.server, err)
+		}
+	}
 }

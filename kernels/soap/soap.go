@@ -170,7 +170,8 @@ func newTrial(p kernels.Params) (*trial, error) {
 	answer := sent
 	answer.Answer = true
 	bytes := len(codec.Append(nil, &sent)) + len(codec.Append(nil, &answer))
-	return &trial{client: conn, codec: codec, binding: b, sent: sent, bytes: float64(bytes)}, nil
+	named := p.Word("server") != "" && p.Word("server") != kernels.Embedded
+	return &trial{client: conn, codec: codec, binding: b, sent: sent, bytes: float64(bytes), named: named}, nil
 }
 
 // newCodec makes the codec for the model asked.

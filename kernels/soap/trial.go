@@ -23,6 +23,7 @@ type trial struct {
 	sent  envelope.Message
 	got   envelope.Message
 	bytes float64 // of the envelopes of one call
+	named bool    // the service is another's
 }
 
 var (
@@ -84,14 +85,20 @@ func (t *trial) write(m *envelope.Message) []byte {
 const checkTime = 10 * time.Second
 
 // Check calls with what is hard to carry, reads the answer by the other model too, and then
-// makes an ordinary call and looks at its answer as closely.
+// makes an ordinary call and looks at its answer as closely. A named service gets the ordinary
+// call only: stacks of good name cannot carry every letter there is, and are measured all the
+// same with a message that they can.
 func (t *trial) Check() error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
 	defer cancel()
 	t.client.watch(ctx)
 	defer t.client.unwatch()
-	hard := hardMessage(t.sent.Shape)
-	for _, m := range []*envelope.Message{&hard, &t.sent} {
+	messages := []*envelope.Message{&t.sent}
+	if !t.named {
+		hard := hardMessage(t.sent.Shape)
+		messages = []*envelope.Message{&hard, &t.sent}
+	}
+	for _, m := range messages {
 		if err := t.call(ctx, m); err != nil {
 			return fmt.Errorf("check soap.echo: %w", err)
 		}
