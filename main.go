@@ -62,6 +62,7 @@ type commands struct {
 	Export      exportCommand      `cmd:"" help:"Write a result as another tool reads it."`
 
 	Kernels    kernelsCommand    `cmd:"" help:"List the kernels and their parameters."`
+	Suites     suitesCommand     `cmd:"" help:"List the suites, what they measure and how long they take."`
 	Hosts      hostsCommand      `cmd:"" help:"List the hosts of a service."`
 	SOAPServer soapServerCommand `cmd:"" name:"soap-server" help:"Run the services that the SOAP kernels call, for other stacks' clients and other hosts' workers."`
 
@@ -86,7 +87,7 @@ func command(args []string, t terminal) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c, kong.Name("benchd"), kong.Description("A benchmark service: measures kernels on hosts, and says how sure it is."),
-		kong.Writers(t.out, t.err), kong.Vars{"lock": filepath.Join(os.TempDir(), "benchd.lock"), "formats": strings.Join(export.Names(), ", ")}, kong.Exit(func(code int) { exit = code }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Writers(t.out, t.err), kong.Vars{"lock": filepath.Join(os.TempDir(), "benchd.lock"), "formats": strings.Join(export.Names(), ", "), "suites": suiteNames()}, kong.Exit(func(code int) { exit = code }), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		panic(err) // the command line above is wrong in itself
 	}

@@ -18,7 +18,7 @@ import (
 
 // requestFlags make a request of names, or change the one of a file.
 type requestFlags struct {
-	What  []string          `arg:"" name:"what" help:"A suite (quick, full), kernels or families (scimark soap.echo), or a request file (- for standard input)."`
+	What  []string          `arg:"" name:"what" help:"A suite (${suites}), kernels or families (scimark soap.echo), or a request file (- for standard input)."`
 	Param map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
 	planFlags
 	Repeat *int              `help:"Trials of each case: their differences are the noise." placeholder:"N"`
@@ -147,10 +147,6 @@ func (f requestFlags) known(name string) bool {
 		}
 	}
 	return slices.Contains(bench.NewCatalog(catalog.Families()).Names(), name)
-}
-
-func isSuite(name string) bool {
-	return slices.ContainsFunc(bench.Suites(), func(s bench.Suite) bool { return s.Name == name })
 }
 
 // named is the request that names stand for.

@@ -85,7 +85,7 @@ func cxfHTTP() Suite {
 	return Suite{
 		Name: "cxf-http",
 		Title: "A shipment document of 1 KB, 10 KB and 1 MB as a tree, and the small one as a stream, with 60, 40 and 10 lanes of 5,000, 5,000 and 500 messages, and with one lane: " +
-			"throughput and CPU load of the service.",
+			"throughput and CPU load of the service. About ten minutes, most of them for the large ones.",
 		Plan: Plan{
 			Forks: 1, Warmup: WarmupAuto, Slices: 50, Slice: Duration(time.Second), Operations: 100,
 			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(time.Hour),
