@@ -101,3 +101,15 @@ func (a *assembly) scored() int {
 	}
 	return a.result.Series.Scored
 }
+
+// judgeRamp tells when noise alone may have ended a ramp's rise.
+func (a *assembly) judgeRamp() {
+	s := a.result.Series
+	if s == nil {
+		return
+	}
+	if lanes, more := stats.Unproven(*s); lanes > 0 {
+		a.doubt("rise_unproven", "with %d lanes the throughput was %.0f %% higher than with the %d where it is said to stop rising, and the samples do not prove it; measure more slices or forks",
+			lanes, 100*more, *s.Stops)
+	}
+}

@@ -128,6 +128,7 @@ func (a *assembly) judge() {
 	a.judgeService()
 	a.judgeGenerator()
 	a.judgePace()
+	a.judgeRamp()
 	a.judgeSteadiness()
 	if s := a.result.Score; s.Value != nil && s.Low == nil && s.N >= stats.MinSamples {
 		a.doubt("imprecise", "%s", s.Reason)

@@ -94,3 +94,36 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 }
+
+// TestMigrateSeries opens a file of the second version: a series that it has goes on with the
+// next score of its case.
+func TestMigrateSeries(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "benchd.db")
+	version1(t, path)
+	second, err := os.ReadFile(filepath.Join("schema", "sqlite_2.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, path, string(second)+`;
+		INSERT INTO series VALUES (7, 'blue', 'scimark.fft', 'scimark.fft size=small', '{"size":"small"}', 'free', 0, 'throughput', 'Mflop/s', 'higher', 2500);
+		INSERT INTO scores VALUES (1000, 0, 7, 1, 1, 100.5, NULL, NULL, 0.95, 6, 1, 'f', 1000000, 0, 2500, '[2]');
+		PRAGMA user_version = 2`)
+	s, err := store.Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	value := 101.5
+	ok, err := s.RecordFinished(t.Context(), bench.Report{
+		Kind: bench.Finished, Run: "waits", Trial: "t3", Host: "blue", Instance: "i", Attempt: 1, At: time.UnixMicro(5000),
+		Result: &bench.TrialResult{State: bench.Succeeded, Attempt: 1, Score: &bench.Score{Metric: "throughput", Unit: "Mflop/s", Better: "higher", Value: &value, N: 6}},
+	})
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	history, _, err := s.History(t.Context(), store.SeriesFilter{Limit: 9})
+	if err != nil || len(history) != 1 || len(history[0].Points) != 2 || history[0].Operations != 0 || history[0].Ramp != 0 {
+		t.Errorf("history %+v, error %v", history, err)
+	}
+}

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"slices"
 
 	"benchd/worker/bench"
 )
@@ -38,6 +39,26 @@ func StopsRising(s *bench.Series) {
 		s.Scored = s.Steps[i].Lanes
 		s.Stops = new(s.Steps[i].Lanes)
 	}
+}
+
+// Unproven gives the lanes of the highest step after the one where a ramp stops rising, and by
+// what part it is higher, if that would be a rise but for the intervals: then noise alone may
+// have ended it. It gives 0 where there is no such step.
+func Unproven(s bench.Series) (lanes int, more float64) {
+	stop := slices.IndexFunc(s.Steps, func(step bench.Step) bool { return s.Stops != nil && step.Lanes == *s.Stops })
+	if stop < 0 || *s.Steps[stop].Throughput.Value <= 0 {
+		return 0, 0
+	}
+	more = rises
+	for _, step := range s.Steps[stop+1:] {
+		if part := *step.Throughput.Value / *s.Steps[stop].Throughput.Value - 1; part > more {
+			lanes, more = step.Lanes, part
+		}
+	}
+	if lanes == 0 {
+		return 0, 0
+	}
+	return lanes, more
 }
 
 // unbeaten is the first step that no later one beats for sure.

@@ -103,6 +103,29 @@ func TestStopsRisingProperties(t *testing.T) {
 	})
 }
 
+// TestUnproven: a later step that is higher by more than 5 %, and that the samples do not prove
+// to be, is told; the highest of several.
+func TestUnproven(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		series *bench.Series
+		want   string
+	}{
+		{"a plateau", rising(0.01, 100, 200, 205, 195), "0 0.00"},
+		{"noise", rising(0.3, 100, 106, 140, 120), "3 0.40"},
+		{"it still rises", rising(0.01, 100, 200), "0 0.00"},
+		{"nothing succeeded where it stops", rising(0, 0, 0), "0 0.00"},
+		{"no step", rising(0), "0 0.00"},
+	} {
+		stats.StopsRising(tt.series)
+		lanes, more := stats.Unproven(*tt.series)
+		if got := fmt.Sprintf("%d %.2f", lanes, more); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestStopsRisingInNoise: of a server that serves four at once, measured with a noise of 2 %,
 // the capacity is found in most of the runs, and next to it in all.
 func TestStopsRisingInNoise(t *testing.T) {
