@@ -22,9 +22,9 @@ lint: ## the house rules
 fmt: ## lay the code out as the linter wants it
 	$(GOLANGCI) fmt
 
-generate: ## the OpenAPI document from the comments, and the README's table of kernels
+generate: ## the OpenAPI document from the comments, and the README's tables
 	go run ./openapi/gen
-	go test -run TestReadmeKernels . -update
+	go test -run TestReadmeTables . -update
 
 cross: ## build for every platform, without cgo
 	@for p in $(PLATFORMS); do echo "$$p" && CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -o /dev/null . || exit 1; done

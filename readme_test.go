@@ -50,10 +50,12 @@ func steps(t *testing.T) []step {
 	return all
 }
 
-// What stands around the table of kernels.
+// What stands around the tables that are made.
 const (
 	tableBegin = "<!-- kernels: made by benchd kernels --markdown -->\n"
 	tableEnd   = "<!-- /kernels -->"
+	suiteBegin = "<!-- suites: made by benchd suites --markdown -->\n"
+	suiteEnd   = "<!-- /suites -->"
 )
 
 // TestReadme does what the README shows, in its order, and compares what comes out. Figures,
@@ -149,6 +151,7 @@ func masks() []struct{ pattern, with string } {
 		{`noise >?[\d.]+%`, "NOISE"},
 		{`\d+(\.\d+)?(ns|µs|ms)`, "LATENCY"},
 		{` {2,}\S+ +INTERVAL`, " SCORE INTERVAL"},
+		{`^(swa|mtom)( +\d+KB)( +[\d.]+){3} `, "$1$2 FIGURES "},
 		{`  +`, " "},
 		{` +$`, ""},
 	}
@@ -190,29 +193,33 @@ func same(t *testing.T, s step, got string) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the README's table of kernels")
+var update = flag.Bool("update", false, "write the README's tables of kernels and suites")
 
-// TestReadmeKernels compares the table of the README with the kernels there are; with
-// -update it writes it.
-func TestReadmeKernels(t *testing.T) {
-	t.Parallel()
+// TestReadmeTables compares the tables of the README with the kernels and suites there are;
+// with -update it writes them.
+func TestReadmeTables(t *testing.T) {
+	made(t, tableBegin, kernelTable(bench.DescribeKernels(bench.NewCatalog(catalog.Families())).Kernels), tableEnd)
+	made(t, suiteBegin, suiteTable(bench.Suites()), suiteEnd)
+}
+
+// made compares what stands between two marks of the README with what is to stand there.
+func made(t *testing.T, begin, want, end string) {
+	t.Helper()
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, _ := strings.Cut(string(text), tableBegin)
-	got, after, found := strings.Cut(rest, tableEnd)
-	if !found {
-		t.Fatal("the README has no place for the table of kernels")
-	}
-	want := kernelTable(bench.DescribeKernels(bench.NewCatalog(catalog.Families())).Kernels)
-	if got != want && *update {
-		if err := os.WriteFile("README.md", []byte(before+tableBegin+want+tableEnd+after), 0o644); err != nil {
+	before, rest, _ := strings.Cut(string(text), begin)
+	got, after, found := strings.Cut(rest, end)
+	switch {
+	case !found:
+		t.Fatalf("the README has no place for what begins with %s", begin)
+	case got == want:
+	case *update:
+		if err := os.WriteFile("README.md", []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	if got != want {
-		t.Errorf("the table of kernels is not that of `benchd kernels --markdown`, which is\n%s", want)
+	default:
+		t.Errorf("what begins with %s is not as it is made:\n%s", begin, want)
 	}
 }
