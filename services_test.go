@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"benchd/kernels/soap"
 	"benchd/worker/bench"
@@ -169,5 +170,42 @@ func TestServiceFlags(t *testing.T) {
 	addrs, err := f.addresses()
 	if err != nil || f.Validate() != nil || len(addrs) != 4 || addrs["b"] != "amqp://u:p@b/v" || !strings.HasPrefix(addrs["mine"], "https://a/#ca=MII") {
 		t.Errorf("%v, %v", addrs, err)
+	}
+}
+
+// TestHostsTellServices: the first request finds the services of the worker in its process, and
+// one that names another waits.
+func TestHostsTellServices(t *testing.T) {
+	t.Parallel()
+	p := begin(t, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--name", "blue", "--service", "mine=http://bob:s3cret@127.0.0.1:1/echo mq=amqp://127.0.0.1:2")
+	run := submit(t, p.client(), `{"cases":[{"kernel":"soap.echo","params":{"server":"every"}}],"plan":{"forks":1,"warmup":0,"slices":1,"slice":"10ms"}}`)
+	if len(run.Trials) != 2 || run.Trials[1].Params["server"] != "mine" {
+		t.Errorf("every service is %+v", run.Trials)
+	}
+	waits := submit(t, p.client(), `{"cases":[{"kernel":"soap.echo","params":{"server":"axis"}}]}`)
+	named := submit(t, p.client(), `{"cases":[{"kernel":"soap.echo","params":{"server":"mq"}}],"hosts":{"names":["blue"]}}`)
+	for id, want := range map[string]string{
+		waits.ID: `no live host with the service "axis"`,
+		named.ID: `host blue has the service "mq" at an address of the scheme amqp, and http or https is needed`,
+	} {
+		var reason string
+		within(t, 30*time.Second, "the run says why it waits", func() bool {
+			run, err := p.client().Run(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reason = run.Reason
+			return reason != ""
+		})
+		if reason != want {
+			t.Errorf("it waits because %q, not %q", reason, want)
+		}
+	}
+	var out, errs strings.Builder
+	if code := command([]string{"hosts", "--server", p.url}, terminal{strings.NewReader(""), &out, &errs}); code != exitOK {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+	if !strings.Contains(out.String(), "mine=http,mq=amqp") || strings.Contains(out.String()+p.log(), "s3cret") {
+		t.Errorf("the hosts are\n%s\nand the log is\n%s", out.String(), p.log())
 	}
 }
