@@ -10,7 +10,7 @@ import (
 type Run struct {
 	ID       string     `json:"id" example:"0192f3a4-7b1c-7def-8a01-23456789abcd"` // UUID version 7 (RFC 9562): sorts by time
 	State    State      `json:"state" enums:"queued,running,canceling,succeeded,failed,canceled,lost"`
-	Reason   string     `json:"reason,omitempty" example:"no live host with label zone=a"` // why it waits, or why it ended as it did
+	Reason   string     `json:"reason,omitempty" example:"no live host with label zone=a"` // why it waits, or some of its trials do, or why it ended as it did
 	Spec     Spec       `json:"spec"`                                                      // the request with every default filled in; can be posted again
 	Hosts    []string   `json:"hosts"`                                                     // the hosts that measure; empty while none was found
 	Created  time.Time  `json:"created" format:"date-time"`
