@@ -166,8 +166,9 @@ func (a *assigner) misfit(m misfit, w store.Waiting) string {
 	if a.fits == nil {
 		return ""
 	}
+	planOf := w.Spec.Plans()
 	for _, c := range w.Cases {
-		if err := a.fits(c, w.Plan, m.limits); err != nil {
+		if err := a.fits(c, planOf(c), m.limits); err != nil {
 			return err.Error()
 		}
 	}

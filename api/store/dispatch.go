@@ -20,7 +20,7 @@ const waitingEach = 100
 type Waiting struct {
 	RunID    string
 	Selector bench.HostSelector
-	Plan     bench.Plan   // its Limit has to fit the host's limits
+	Spec     bench.Spec   // what was asked: the plans of its cases have to fit the host's limits
 	Cases    []bench.Case // of the trials without a host: their lanes and sizes have to fit
 	Reason   string       // as set before
 	Created  time.Time
@@ -81,7 +81,7 @@ func (t *tx) waitingRuns(all []queuedRun, selector string) ([]queuedRun, error) 
 		if err != nil {
 			return fmt.Errorf("read spec of run %s: %w", q.RunID, err)
 		}
-		q.Selector, q.Plan, q.Created = spec.Hosts, spec.Plan, timeOf(created)
+		q.Selector, q.Spec, q.Created = spec.Hosts, spec, timeOf(created)
 		all = append(all, q)
 		return nil
 	})
@@ -228,21 +228,22 @@ func (s *Store) orders(ctx context.Context, op, query string, args ...any) ([]be
 
 // addPlans fills in the plan of each order, reading each run's spec once.
 func (t *tx) addPlans(orders []bench.Order, seqs []int64) error {
-	specs := make(map[int64]bench.Spec)
+	plans := make(map[int64]func(bench.Case) bench.Plan)
 	for i, seq := range seqs {
-		spec, known := specs[seq]
+		planOf, known := plans[seq]
 		if !known {
 			var text []byte
 			if err := t.row("SELECT spec FROM runs WHERE seq = ?", seq).Scan(&text); err != nil {
 				return err
 			}
-			var err error
-			if spec, err = parseSpec(text); err != nil {
+			spec, err := parseSpec(text)
+			if err != nil {
 				return fmt.Errorf("read spec of run %s: %w", orders[i].Run, err)
 			}
-			specs[seq] = spec
+			planOf = spec.Plans()
+			plans[seq] = planOf
 		}
-		orders[i].Plan = spec.PlanOf(orders[i].Case)
+		orders[i].Plan = planOf(orders[i].Case)
 	}
 	return nil
 }

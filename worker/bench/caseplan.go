@@ -12,10 +12,10 @@ import (
 // make the case the first one counts, as it does for the order of the cases. A request that
 // names a suite and another number of operations than the suite's plan has it in all cases of
 // the suite: whoever shortens a suite shortens the whole of it.
-func (s Spec) PlanOf(c Case) Plan { return s.plans()(c) }
+func (s Spec) PlanOf(c Case) Plan { return s.Plans()(c) }
 
-// plans gives PlanOf for many cases, looking the suite up once.
-func (s Spec) plans() func(Case) Plan {
+// Plans gives PlanOf for many cases, looking the suite up once.
+func (s Spec) Plans() func(Case) Plan {
 	var entries []CaseSpec
 	if suite, ok := SuiteNamed(s.Suite); ok {
 		for _, cs := range suite.Cases {

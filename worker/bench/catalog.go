@@ -110,7 +110,7 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits, services ..
 		spec.Cases[i] = r.expand(node{ptr: fmt.Sprintf("/cases/%d", i)}, cs)
 	}
 	spec.Cases = r.writeOut(spec.Cases)
-	r.checkCases(spec.plans())
+	r.checkCases(spec.Plans())
 	if !present["/repeat"] {
 		spec.Repeat = 1
 	}

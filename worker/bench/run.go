@@ -70,7 +70,7 @@ type Phase struct {
 func ComputeProgress(spec Spec, trials []Trial) Progress {
 	p := Progress{Total: len(trials)}
 	left := make(map[string]time.Duration)
-	planOf := spec.plans()
+	planOf := spec.Plans()
 	started, timed := false, true
 	var done float64
 	for _, t := range trials {

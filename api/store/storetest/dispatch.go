@@ -68,7 +68,7 @@ func testUnassigned(t *testing.T, s *store.Store) {
 	if len(waiting) != 101 {
 		t.Fatalf("%d runs wait, want the first 100 and the other one", len(waiting))
 	}
-	want := store.Waiting{RunID: first.ID, Plan: first.Spec.Plan, Created: first.Created, Cases: []bench.Case{first.Trials[0].Case(), first.Trials[1].Case()}}
+	want := store.Waiting{RunID: first.ID, Spec: first.Spec, Created: first.Created, Cases: []bench.Case{first.Trials[0].Case(), first.Trials[1].Case()}}
 	if diff := cmp.Diff(want, waiting[0]); diff != "" {
 		t.Errorf("oldest (-want +got):\n%s", diff)
 	}
