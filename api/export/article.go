@@ -31,23 +31,28 @@ func articles() []article {
 	return []article{
 		{
 			"soap-2004", "SOAP calls of four beans and an array of strings, 2.2 KB, one client, a new connection for each call", writeCalls,
-			"gSOAP and Axis as client and as server", references.Query{Table: "soap-gsoap-axis"},
+			"gSOAP and Axis as client and as server",
+			references.Query{Table: "soap-gsoap-axis"},
 		},
 		{
 			"soaprunner", "SOAP engines, one client, messages of one text of 1 KB", writeEngines,
-			"Apache SOAP and Axis under SoapRunner", references.Query{Table: "engines", Kernel: "soap.echo"},
+			"Apache SOAP and Axis under SoapRunner",
+			references.Query{Table: "engines", Kernel: "soap.echo"},
 		},
 		{
 			"soaprunner-attachments", "SOAP messages with an attachment, one client: messages per second", writeTrials,
-			"Apache SOAP with attachments", references.Query{Table: "engines", Kernel: "soap.attachment"},
+			"Apache SOAP with attachments",
+			references.Query{Table: "engines", Kernel: "soap.attachment"},
 		},
 		{
 			"cxf-http", "Scenario A: SOAP over HTTP, a shipment document there and back", writeScenario,
-			"what CXF gained by the stream, small messages", references.Query{Table: "cxf", Text: "range"},
+			"what CXF gained by the stream, small messages",
+			references.Query{Table: "cxf", Text: "range"},
 		},
 		{
 			"cxf-max-load", "Special scenario: maximal load of the service, one client more at each step", writeLoad,
-			"what CXF reached", references.Query{Table: "cxf", Text: "bound"},
+			"what CXF reached",
+			references.Query{Table: "cxf", Text: "bound"},
 		},
 	}
 }

@@ -116,6 +116,20 @@ func testInterleaved(t *testing.T, s *store.Store) {
 	}
 }
 
+// testOwnOperations: an order's plan has the number of operations that its case asked for.
+func testOwnOperations(t *testing.T, s *store.Store) {
+	run := NewRun(newHost(), 2)
+	run.Spec.Cases = []bench.CaseSpec{{Kernel: run.Trials[0].Kernel, Operations: new(7)}, {Kernel: run.Trials[1].Kernel}}
+	createRun(t, s, run)
+	got, err := s.Undispatched(t.Context(), run.Trials[0].Host, 2)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%d orders, error %v", len(got), err)
+	}
+	if got[0].Plan.Operations != 7 || got[1].Plan.Operations != run.Spec.Plan.Operations {
+		t.Errorf("slices of %d and %d operations, want 7 and %d", got[0].Plan.Operations, got[1].Plan.Operations, run.Spec.Plan.Operations)
+	}
+}
+
 func testDispatch(t *testing.T, s *store.Store) {
 	host := newHost()
 	runs := []bench.Run{create(t, s, host, 3), create(t, s, newHost(), 2), create(t, s, host, 2)}

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"Unassigned", testUnassigned},
 		{"Dispatch", testDispatch},
 		{"Interleaved", testInterleaved},
+		{"OwnOperations", testOwnOperations},
 		{"Requeue", testRequeue},
 		{"Active", testActive},
 		{"Result", testResult},
