@@ -16,7 +16,7 @@ func soap2004() Suite {
 	return Suite{
 		Name: "soap-2004",
 		Title: "One client calls with beans of 2.2 KB, a new connection each call as in 2004, in 600 batches of 200 calls, the embedded service and every configured one: " +
-			"calls per second, and calls until stable. About a minute, and six more for each service that takes 700 calls per second.",
+			"calls per second, and calls until stable. About two minutes, and six more for each service that takes 700 calls per second.",
 		Plan: Plan{
 			Forks: 1, Warmup: WarmupAuto, Slices: 600, Slice: Duration(50 * time.Millisecond), Operations: 200,
 			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(time.Hour),
@@ -85,7 +85,7 @@ func cxfHTTP() Suite {
 	return Suite{
 		Name: "cxf-http",
 		Title: "A shipment document of 1 KB, 10 KB and 1 MB as a tree, and the small one as a stream, with 60, 40 and 10 lanes of 5,000, 5,000 and 500 messages, and with one lane: " +
-			"throughput and CPU load of the service. About ten minutes, most of them for the large ones.",
+			"throughput and CPU load of the service. About twenty minutes, most of them for the large ones.",
 		Plan: Plan{
 			Forks: 1, Warmup: WarmupAuto, Slices: 50, Slice: Duration(time.Second), Operations: 100,
 			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(time.Hour),
