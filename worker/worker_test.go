@@ -178,7 +178,7 @@ func TestResult(t *testing.T) {
 		t.Errorf("result %+v", got)
 	}
 	s := got.Score
-	if s.Unit != "call/s" || s.N != 16 || *s.Low > *s.Value || *s.Value > *s.High || *s.Value < 300 || *s.Value > 3000 {
+	if s.Unit != "call/s" || s.N != 16 || *s.Low > *s.Value || *s.Value > *s.High || *s.Value < 30 || *s.Value > 3000 {
 		t.Errorf("three lanes of 1 ms score %s", show(s))
 	}
 	if m := got.Metrics[0]; m.Metric != "time_per_call" || m.Unit != "us" || *m.Value < 1000 {
@@ -193,7 +193,9 @@ func TestResult(t *testing.T) {
 		code, _, _ := strings.Cut(s, ": ")
 		return slices.Contains([]string{"host_busy", "cpu_pressure", "memory_pressure", "io_pressure", "stolen", "throttled", "swapped", "frequency_changed", "autocorrelated", "bimodal"}, code)
 	})
-	if len(own) > 0 || got.Validity.Valid != (len(got.Validity.Reasons) == 0) {
+	// That slices are alike does no harm where the interval counts forks.
+	harmed := slices.ContainsFunc(got.Validity.Reasons, func(s string) bool { return !strings.HasPrefix(s, "autocorrelated: ") })
+	if len(own) > 0 || got.Validity.Valid == harmed {
 		t.Errorf("validity %+v", got.Validity)
 	}
 	if r.Snapshot.Fingerprint == "" || r.Snapshot.Volatile.ClockOffset == nil {
