@@ -196,7 +196,7 @@ func TestFallsAsleep(t *testing.T) {
 	b.work("blue", t.TempDir())
 	// Killed, it still needs a CPU to end on, which on a busy machine it gets last of all: that
 	// may be some forks later.
-	b.order("blue", "t1", "odd.sleep", func(o *bench.Order) { o.Plan.Awake, o.Plan.Forks = true, 50 })
+	b.order("blue", "t1", "odd.sleep", func(o *bench.Order) { o.Plan.Awake, o.Plan.Forks = true, 20 })
 	late := time.Now().Add(30 * time.Second)
 	for !killSpinner(t) {
 		if time.Now().After(late) {
