@@ -31,6 +31,10 @@ type Info struct {
 	// the parameter Addr, and its clients get the address that it calls ready with. Without it
 	// clients get the service's address, and there is no server of ours.
 	Attends bool
+	// Blocks tells that with one lane both sides wait for each other in blocking system calls,
+	// as connections of kernels/direct do. The harness then runs each in a process that may run
+	// two threads of Go at once (GOMAXPROCS), even on one CPU.
+	Blocks bool
 	// Params lists the parameters in the order in which a matrix varies them, the last
 	// fastest.
 	Params []Param

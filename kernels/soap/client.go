@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"benchd/kernels"
+	"benchd/kernels/direct"
 )
 
 // Limits of an answer and of its head.
@@ -37,6 +38,7 @@ type client struct {
 	gzip bool   // bodies are compressed
 	head string // the request's head up to the value of Content-Length
 	once bool   // a connection is for one call
+	lone bool   // there is no other client: connections wait in the system call
 
 	request http.Request // what the answers are answers to
 	out     []byte       // room for the head, and the body behind it
@@ -243,10 +245,8 @@ func (c *client) connect(ctx context.Context) error {
 		}
 		return failure("connect to the SOAP service", err)
 	}
-	if tcp, ok := raw.(*net.TCPConn); ok {
-		if err := tcp.SetNoDelay(true); err != nil {
-			return errors.Join(failure("connect to the SOAP service", err), raw.Close())
-		}
+	if raw, err = c.prepare(raw); err != nil {
+		return failure("connect to the SOAP service", err)
 	}
 	conn, err := c.secure(ctx, raw)
 	if err != nil {
@@ -260,6 +260,22 @@ func (c *client) connect(ctx context.Context) error {
 	c.raw, c.conn = raw, conn
 	c.bound()
 	return nil
+}
+
+// prepare sets how a new connection sends and waits. On an error it is closed.
+func (c *client) prepare(raw net.Conn) (net.Conn, error) {
+	tcp, ok := raw.(*net.TCPConn)
+	if !ok {
+		return raw, nil
+	}
+	err := tcp.SetNoDelay(true)
+	if err == nil && c.lone {
+		raw, err = direct.Take(tcp)
+	}
+	if err != nil {
+		return nil, errors.Join(err, tcp.Close())
+	}
+	return raw, nil
 }
 
 // secure makes the handshake of TLS if the address asks for it. It ends with ctx, and within

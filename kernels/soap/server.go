@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchd/kernels"
+	"benchd/kernels/direct"
 	"benchd/kernels/envelope"
 )
 
@@ -27,7 +28,7 @@ const parting = 500 * time.Millisecond
 // Serve runs the service until ctx is done, at the address kernels.Listen or on a random port
 // of the loopback. It calls ready with the URL of the service.
 func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
-	s := Services{Listen: p[kernels.Listen], Model: envelope.Model(p.Word("model")), TLS: p.Bool("tls")}
+	s := Services{Listen: p[kernels.Listen], Model: envelope.Model(p.Word("model")), TLS: p.Bool("tls"), lone: lone(p)}
 	if err := s.Serve(ctx, func(at Addresses) { ready(at.believed(at.Echo)) }); err != nil {
 		return fmt.Errorf("serve soap.echo: %w", err)
 	}
@@ -41,6 +42,7 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 type server struct {
 	service *service
 	tls     *tls.Config // nil for none
+	lone    bool        // there is one client: connections wait in the system call
 	closing atomic.Bool // no session begins another call
 
 	mu       sync.Mutex
@@ -48,8 +50,8 @@ type server struct {
 	ended    sync.WaitGroup
 }
 
-func newServer(s *service, settings *tls.Config) *server {
-	return &server{service: s, tls: settings, sessions: make(map[*session]struct{})}
+func newServer(s *service, settings *tls.Config, lone bool) *server {
+	return &server{service: s, tls: settings, lone: lone, sessions: make(map[*session]struct{})}
 }
 
 // serve accepts connections until ctx is done or the listener fails, and returns when the
@@ -75,6 +77,14 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 
 // begin runs the session of a new connection.
 func (s *server) begin(ctx context.Context, conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok && s.lone {
+		taken, err := direct.Take(tcp)
+		if err != nil {
+			_ = conn.Close() // as if it could not be accepted
+			return
+		}
+		conn = taken
+	}
 	c := newSession(s, conn)
 	s.mu.Lock()
 	s.sessions[c] = struct{}{}

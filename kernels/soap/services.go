@@ -34,6 +34,8 @@ type Services struct {
 	// TLS tells whether connections are by TLS, with a certificate authority that is made for
 	// the life of the services.
 	TLS bool
+
+	lone bool // there will be one client only
 }
 
 // Addresses tell where services listen.
@@ -73,7 +75,7 @@ func (s Services) Serve(ctx context.Context, ready func(Addresses)) error {
 	}
 	base := made.scheme + "://" + host
 	ready(Addresses{Echo: base + Path, Attachment: base + AttachmentPath, Authority: ca})
-	return newServer(made, settings).serve(ctx, listener)
+	return newServer(made, settings, s.lone).serve(ctx, listener)
 }
 
 // secure makes the settings of TLS, if it is asked for, for a service that is at host:port

@@ -76,6 +76,7 @@ func (Echo) Info() kernels.Info {
 		Noun:      "call",
 		Lanes:     "clients",
 		Rate:      "rate",
+		Blocks:    true,
 		Params: []kernels.Param{
 			payloadParam(),
 			{
@@ -167,12 +168,17 @@ func newTrial(p kernels.Params) (*trial, error) {
 	if p.Bool("gzip") {
 		conn.compressed()
 	}
+	conn.lone = lone(p)
 	answer := sent
 	answer.Answer = true
 	bytes := len(codec.Append(nil, &sent)) + len(codec.Append(nil, &answer))
 	named := p.Word("server") != "" && p.Word("server") != kernels.Embedded
 	return &trial{client: conn, codec: codec, binding: b, sent: sent, bytes: float64(bytes), named: named}, nil
 }
+
+// lone tells whether there is one client only. Then both sides wait for each other in the
+// system call itself, which with more clients than processors would be the slower way.
+func lone(p kernels.Params) bool { return p.Int("clients") == 1 }
 
 // newCodec makes the codec for the model asked.
 func newCodec(p kernels.Params) (*envelope.Codec, error) {
