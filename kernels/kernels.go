@@ -4,7 +4,7 @@
 // slices and the statistics belong to the harness in worker/measure, so that a kernel
 // cannot get them wrong. The package imports the standard library only; each family of
 // kernels lives in a folder beside it and imports this package, its own driver and the
-// building blocks envelope and httpload.
+// building blocks direct, envelope and httpload.
 package kernels
 
 import (
