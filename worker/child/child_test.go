@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -27,7 +29,22 @@ func TestMain(m *testing.M) {
 // families are what the children of these tests have: a kernel whose server tells as its
 // address what it sees of its own process.
 func families() []kernels.Family {
-	return []kernels.Family{{Name: "test", Kernels: []kernels.Kernel{looker{}}}}
+	return []kernels.Family{{Name: "test", Kernels: []kernels.Kernel{looker{}, blocker{}}}}
+}
+
+// A blocker tells how many threads of Go may run at once where its server is.
+type blocker struct{ looker }
+
+func (blocker) Info() kernels.Info {
+	info := looker{}.Info()
+	info.Name, info.Lanes, info.Blocks = "test.block", "clients", true
+	return info
+}
+
+func (blocker) Serve(ctx context.Context, _ kernels.Params, ready func(string)) error {
+	ready(strconv.Itoa(runtime.GOMAXPROCS(0)))
+	<-ctx.Done()
+	return nil
 }
 
 type looker struct{}

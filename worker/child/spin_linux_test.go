@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchd/kernels"
 	"benchd/worker/bench"
 	"benchd/worker/child"
 	"benchd/worker/host"
@@ -54,6 +55,22 @@ func distinct(pid int, file string, tell func(string) string) []string {
 	}
 	slices.Sort(told)
 	return slices.Compact(told)
+}
+
+// The single lane of a kernel that blocks has a processor of Go's to spare on one CPU too; more
+// lanes have what there is.
+func TestSpare(t *testing.T) {
+	one := host.AllowedCPUs()[:1]
+	for _, row := range []struct {
+		clients, want string
+	}{{"1", "2"}, {"2", "1"}} {
+		t.Run(row.clients, func(t *testing.T) {
+			_, e := start(t, child.Job{Role: child.Server, Kernel: "test.block", CPUs: one, Params: kernels.Params{"clients": row.clients}})
+			if e.Ready != row.want {
+				t.Errorf("%s threads of Go may run at once, want %s", e.Ready, row.want)
+			}
+		})
+	}
 }
 
 // A child has the CPUs it was given from its first instruction: its runtime counts them, and
