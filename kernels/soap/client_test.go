@@ -96,6 +96,18 @@ func TestClientReads(t *testing.T) {
 	}
 }
 
+// eachWay runs a test for each way in which client and service wait for each other: in the
+// system call, as with one lane, and by the runtime's poller, as with more.
+func eachWay(t *testing.T, name string, test func(t *testing.T, p kernels.Params)) {
+	t.Helper()
+	for _, clients := range []string{"1", "2"} {
+		t.Run(name+" clients="+clients, func(t *testing.T) {
+			t.Parallel()
+			test(t, echoDefaults().With("clients", clients))
+		})
+	}
+}
+
 func TestClientFails(t *testing.T) {
 	t.Parallel()
 	body := echoed(t)
@@ -127,9 +139,8 @@ func TestClientFails(t *testing.T) {
 		{"a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 2<<20), "malformed"},
 	}
 	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			trial := scripted(t, row.answer)
+		eachWay(t, row.name, func(t *testing.T, p kernels.Params) {
+			trial := open(t, p.With(kernels.Addr, answering(t, row.answer)))
 			for range 2 { // a failure does not spoil the next call
 				var failed *kernels.Failure
 				if err := trial.Do(t.Context(), 1); !errors.As(err, &failed) || failed.Class != row.class {
@@ -152,38 +163,52 @@ func TestClientRecovers(t *testing.T) {
 	}
 }
 
-// TestClientEnds ends the context of a call that is never answered.
+// TestClientEnds ends the context of a call that is never answered, in its beginning or in its
+// midst, and the call with it.
 func TestClientEnds(t *testing.T) {
 	t.Parallel()
-	silent := func(t *testing.T) kernels.Trial {
-		t.Helper()
-		addr := script(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
-		return open(t, soap.Echo{}.Info().Defaults().With(kernels.Addr, addr))
+	soon := 20 * time.Millisecond
+	for _, row := range []struct {
+		name  string
+		begin func() (context.Context, context.CancelFunc)
+		want  error
+	}{
+		{"cancel", func() (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(context.Background())
+			time.AfterFunc(soon, cancel)
+			return ctx, cancel
+		}, context.Canceled},
+		{"deadline", func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(context.Background(), soon)
+		}, context.DeadlineExceeded},
+		{"before the call", func() (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			return ctx, cancel
+		}, context.Canceled},
+	} {
+		for said, answer := range map[string]string{"nothing said": "", "half an answer": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n<"} {
+			eachWay(t, row.name+", "+said, func(t *testing.T, p kernels.Params) {
+				addr := script(t, func(conn net.Conn) {
+					_, _ = io.WriteString(conn, answer)
+					_, _ = io.Copy(io.Discard, conn)
+				})
+				trial := open(t, p.With(kernels.Addr, addr))
+				ctx, cancel := row.begin()
+				defer cancel()
+				ended := make(chan error, 1)
+				go func() { ended <- trial.Do(ctx, 1) }()
+				select {
+				case err := <-ended:
+					if !errors.Is(err, row.want) {
+						t.Errorf("got %v, want %v", err, row.want)
+					}
+				case <-time.After(10 * time.Second):
+					t.Error("the call had not ended after 10 s")
+				}
+			})
+		}
 	}
-	t.Run("cancel", func(t *testing.T) {
-		t.Parallel()
-		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(20*time.Millisecond, cancel)
-		if err := silent(t).Do(ctx, 1); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, want %v", err, context.Canceled)
-		}
-	})
-	t.Run("deadline", func(t *testing.T) {
-		t.Parallel()
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-		defer cancel()
-		if err := silent(t).Do(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
-		}
-	})
-	t.Run("before the call", func(t *testing.T) {
-		t.Parallel()
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := silent(t).Do(ctx, 1); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, want %v", err, context.Canceled)
-		}
-	})
 }
 
 // TestClientGoesOn ends one context between two calls: the next call, under another, is not

@@ -69,7 +69,7 @@ func saying(tb testing.TB, resp *http.Response) string {
 // TestSession speaks HTTP as clients of many kinds do, some of them badly.
 func TestSession(t *testing.T) {
 	t.Parallel()
-	addr := hostOf(serve(t, "stream"))
+	addrs := map[string]string{"1": hostOf(serve(t, "stream")), "2": hostOf(serveEcho(t, echoDefaults().With("clients", "2")))}
 	body := beans(t)
 	fields := "Content-Type: text/xml\r\nSOAPAction: \"\"\r\n"
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
@@ -113,9 +113,8 @@ func TestSession(t *testing.T) {
 		{"half a chunk", []string{inChunks[:len(inChunks)-50]}, []string{"400 close"}},
 	}
 	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			if got := talk(t, addr, row.pieces...); !slices.Equal(got, row.want) {
+		eachWay(t, row.name, func(t *testing.T, p kernels.Params) {
+			if got := talk(t, addrs[p["clients"]], row.pieces...); !slices.Equal(got, row.want) {
 				t.Errorf("the service said %q, want %q", got, row.want)
 			}
 		})
