@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,8 @@ type endpoint struct {
 	uri  string      // what is asked for there
 	auth string      // the value of Authorization; empty for none
 	tls  *tls.Config // nil for none
+
+	secrets []string // what of auth must not be shown, as it is and as it is sent
 }
 
 // parseAddress reads the address of a service: a URL, or host:port for one with the given
@@ -44,9 +47,19 @@ func parseAddress(addr, path string, secure bool) (endpoint, error) {
 	if err != nil || u.Scheme != schemePlain && u.Scheme != schemeTLS || u.Hostname() == "" {
 		return endpoint{}, fmt.Errorf("the address of the service is not like http://127.0.0.1:8080%s or https://host%s", path, path)
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return endpoint{}, fmt.Errorf("the port of the service at %s is %s; ports are 1 to 65535", u.Hostname(), port)
+		}
+	}
 	e := endpoint{host: u.Host, name: u.Host, uri: u.RequestURI()}
 	if password, _ := u.User.Password(); u.User != nil {
-		e.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+		said := u.User.Username() + ":" + password
+		encoded := base64.StdEncoding.EncodeToString([]byte(said))
+		e.auth, e.secrets = "Basic "+encoded, []string{encoded, said}
+		if password != "" {
+			e.secrets = append(e.secrets, password)
+		}
 	}
 	if u.Port() == "" {
 		e.host = net.JoinHostPort(u.Hostname(), u.Scheme) // the ports have the names of the schemes

@@ -188,7 +188,7 @@ func (c *client) decode(h http.Header) (err error) {
 	case c.coding == codingPlain:
 		return nil
 	case c.coding != codingGzip || !c.gzip:
-		return malformed("the answer is encoded as %s, which was not asked for", c.coding)
+		return malformed("the answer is encoded as %s, which was not asked for", knownCoding(c.coding))
 	}
 	c.in, c.coded = c.coded, c.in
 	c.in, err = c.unpack.unpack(c.in[:0], c.coded, answerLimit)
@@ -207,7 +207,7 @@ func (c *client) noFault(status int) *kernels.Failure {
 	if !strings.HasPrefix(c.kind, "text/plain") || len(c.in) == 0 {
 		return malformed("the service answered with status %d and no fault", status)
 	}
-	return malformed("the service answered with status %d and no fault, and says: %.200q", status, bytes.TrimSpace(c.in))
+	return malformed("the service answered with status %d and no fault, and says: %q", status, c.brief(bytes.TrimSpace(c.in), 200))
 }
 
 // room returns the slice to read an answer into, large enough for one of the given length.
@@ -226,7 +226,7 @@ func (c *client) response() (*http.Response, error) {
 		case err != nil && c.source.err != nil:
 			return nil, c.source.err // which may look to the parser like a malformed head
 		case err != nil:
-			return nil, malformed("the answer is not HTTP: %v", err)
+			return nil, malformed("the answer is not HTTP: %s", c.brief([]byte(err.Error()), excerpt))
 		case resp.StatusCode == http.StatusSwitchingProtocols:
 			return nil, malformed("the service switches protocols unasked")
 		case resp.StatusCode >= http.StatusOK:

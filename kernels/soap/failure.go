@@ -16,9 +16,11 @@ const (
 	classMalformed = "malformed" // the answer is not HTTP, not SOAP, or not of status 200
 	classMismatch  = "mismatch"  // the answer is not what was sent
 	classTimeout   = "timeout"
-	classRefused   = "refused" // nothing listens
-	classReset     = "reset"   // the connection was closed before the answer was complete
-	classTLS       = "tls"     // the other side's certificate is not believed, or what it says is not TLS
+	classRefused   = "refused"     // nothing listens
+	classUnknown   = "unresolved"  // the name of the host has no address
+	classNoWay     = "unreachable" // no connection could be made for another reason
+	classReset     = "reset"       // the connection was closed before the answer was complete
+	classTLS       = "tls"         // the other side's certificate is not believed, or what it says is not TLS
 )
 
 // malformed makes the failure of an answer that is not one.
@@ -28,21 +30,32 @@ func malformed(format string, args ...any) *kernels.Failure {
 
 // failure makes the failure of a call from what went wrong in it.
 func failure(operation string, err error) *kernels.Failure {
-	class := classMalformed
 	var known *kernels.Failure
-	switch {
-	case errors.As(err, &known):
+	if errors.As(err, &known) {
 		return &kernels.Failure{Class: known.Class, Err: fmt.Errorf("%s: %w", operation, known.Err)}
-	case isTimeout(err):
-		class = classTimeout
-	case isTLS(err):
-		class = classTLS
-	case errors.Is(err, syscall.ECONNREFUSED):
-		class = classRefused
-	case isCut(err):
-		class = classReset
 	}
-	return &kernels.Failure{Class: class, Err: fmt.Errorf("%s: %w", operation, err)}
+	return &kernels.Failure{Class: classOf(err), Err: fmt.Errorf("%s: %w", operation, err)}
+}
+
+// classOf names the kind of an error of the network. That a name has no address comes first:
+// to ask for it may have taken too long, and it is still the name that is wrong.
+func classOf(err error) string {
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &name):
+		return classUnknown
+	case isTimeout(err):
+		return classTimeout
+	case isTLS(err):
+		return classTLS
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return classRefused
+	case isCut(err):
+		return classReset
+	case isDial(err):
+		return classNoWay
+	}
+	return classMalformed
 }
 
 func isTimeout(err error) bool {
@@ -50,8 +63,19 @@ func isTimeout(err error) bool {
 	return errors.As(err, &n) && n.Timeout()
 }
 
-// isCut tells whether an error says that the connection ended.
-func isCut(err error) bool {
+// isDial tells whether an error is one of the making of a connection.
+func isDial(err error) bool {
 	var op *net.OpError
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && !op.Timeout() && !isTLS(err)
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// isCut tells whether an error says that the connection ended. Whatever a connection that was
+// made fails with means that, unless it is a time-out or one of TLS: systems have many numbers
+// for it.
+func isCut(err error) bool {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+		return true
+	}
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op != "dial" && !op.Timeout() && !isTLS(err)
 }

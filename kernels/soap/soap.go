@@ -35,6 +35,9 @@
 //	404, 405, and all else that is HTTP    malformed
 //	gzip that is none, or not asked for    malformed
 //	what is not HTTP                       malformed
+//	nobody listens                         refused
+//	the host's name has no address         unresolved
+//	no way to the host, or no port left    unreachable
 //	nothing, or half an answer             reset
 //	no TLS, an alert, a certificate that is not to be believed    tls
 //	no answer, or no handshake, in time    timeout

@@ -130,7 +130,7 @@ func (t *trial) look(m *envelope.Message) error {
 	}
 	kind, _, err := mime.ParseMediaType(t.client.kind)
 	if err != nil || kind != t.media {
-		return fmt.Errorf("the answer's content type is %q; SOAP %s is sent as %s", t.client.kind, t.version, t.media)
+		return fmt.Errorf("the answer's content type is %s; SOAP %s is sent as %s", t.client.brief([]byte(t.client.kind), excerpt), t.version, t.media)
 	}
 	return nil
 }
