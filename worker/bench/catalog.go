@@ -114,7 +114,7 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits, services ..
 	if !present["/repeat"] {
 		spec.Repeat = 1
 	}
-	between(r, "/repeat", spec.Repeat, 1, 100)
+	between(r, "/repeat", spec.Repeat, 1, maxRepeat)
 	if n := len(r.cases) * spec.Repeat * max(1, len(spec.Hosts.Names)); n > MaxTrials {
 		r.fail(node{ptr: "/cases"}, "too_many_trials", "expands to %d trials; at most %d are allowed in one run", n, MaxTrials)
 	}
@@ -251,12 +251,15 @@ func (r *resolver) value(at string, info kernels.Info, p kernels.Param, v string
 	switch p.Kind {
 	case kernels.Int:
 		low, high := p.Min, r.most(info, p)
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || n < low || n > high {
+		n, is := readWhole(v)
+		if is != isWhole || n < low || n > high {
 			r.refuse(at, "out_of_range", nil, "%s must be a whole number from %d to %d, not %q", p.Name, low, high, clip(v))
 		}
 		v = strconv.FormatInt(n, 10)
 	case kernels.Size:
+		if n, is := readWhole(v); is == isWhole { // bytes, however JSON writes them
+			v = strconv.FormatInt(n, 10)
+		}
 		n, err := kernels.ParseSize(v)
 		if err == nil {
 			v = kernels.FormatSize(n)

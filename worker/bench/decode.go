@@ -190,12 +190,18 @@ func (d *decoder) text(n node) string {
 	return s
 }
 
-func (d *decoder) integer(n node) int {
-	num, ok := n.value.(json.Number)
-	i, err := num.Int64()
-	if !ok || err != nil || i > math.MaxInt32 || i < math.MinInt32 {
+// integer reads a whole number, whose bounds are looked at again when the whole request is
+// known: here they are for what no int holds on every platform.
+func (d *decoder) integer(n node, low, high int) int {
+	num, _ := n.value.(json.Number)
+	i, is := readWhole(num.String())
+	switch {
+	case is == notWhole:
 		d.fail(n, "wrong_type", "must be a whole number, not %s", describe(n.value))
-		return 0
+		return low
+	case is == hugeWhole, i > math.MaxInt32, i < math.MinInt32:
+		d.fail(n, "out_of_range", "must be from %d to %d, not %s", low, high, describe(n.value))
+		return low
 	}
 	return int(i)
 }
@@ -213,7 +219,7 @@ func (d *decoder) number(n node) float64 {
 func (d *decoder) duration(n node) Duration {
 	switch v := n.value.(type) {
 	case json.Number:
-		if i, err := v.Int64(); err == nil {
+		if i, is := readWhole(v.String()); is == isWhole {
 			return Duration(i)
 		}
 	case string:
@@ -277,7 +283,7 @@ func (d *decoder) spec(n node) Spec {
 		"hosts":   func(c node) { s.Hosts = d.hosts(c) },
 		"plan":    func(c node) { s.Plan = d.plan(c) },
 		"labels":  func(c node) { s.Labels = d.labels(c) },
-		"repeat":  func(c node) { s.Repeat = d.integer(c) },
+		"repeat":  func(c node) { s.Repeat = d.integer(c, 1, maxRepeat) },
 		"timeout": func(c node) { s.Timeout = d.duration(c) },
 	})
 	return s
@@ -290,7 +296,7 @@ func (d *decoder) caseSpec(n node) CaseSpec {
 		"params": func(e node) { c.Params = d.matrix(e) },
 		"operations": func(e node) {
 			if e.value != nil {
-				c.Operations = new(d.integer(e))
+				c.Operations = new(d.integer(e, 0, maxOperations))
 			}
 		},
 	})

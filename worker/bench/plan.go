@@ -141,12 +141,12 @@ func (d *decoder) plan(n node) Plan {
 // planFields are the readers of a plan's fields, by name.
 func planFields() map[string]func(*decoder, node, *Plan) {
 	return map[string]func(*decoder, node, *Plan){
-		"forks":      func(d *decoder, c node, p *Plan) { p.Forks = d.integer(c) },
+		"forks":      func(d *decoder, c node, p *Plan) { p.Forks = d.integer(c, 1, maxForks) },
 		"warmup":     func(d *decoder, c node, p *Plan) { p.Warmup = d.warmup(c) },
-		"slices":     func(d *decoder, c node, p *Plan) { p.Slices = d.integer(c) },
+		"slices":     func(d *decoder, c node, p *Plan) { p.Slices = d.integer(c, 1, maxSlices) },
 		"slice":      func(d *decoder, c node, p *Plan) { p.Slice = d.duration(c) },
-		"operations": func(d *decoder, c node, p *Plan) { p.Operations = d.integer(c) },
-		"ramp":       func(d *decoder, c node, p *Plan) { p.Ramp = d.integer(c) },
+		"operations": func(d *decoder, c node, p *Plan) { p.Operations = d.integer(c, 0, maxOperations) },
+		"ramp":       func(d *decoder, c node, p *Plan) { p.Ramp = d.integer(c, 0, maxRamp) },
 		"target_error": func(d *decoder, c node, p *Plan) {
 			if c.value != nil {
 				p.TargetError = new(d.number(c))
@@ -215,8 +215,8 @@ func (r *resolver) plan(p Plan, suite *Suite) Plan {
 }
 
 func (r *resolver) checkPlan(p Plan) {
-	between(r, "/plan/forks", p.Forks, 1, 100)
-	between(r, "/plan/slices", p.Slices, 1, 1000)
+	between(r, "/plan/forks", p.Forks, 1, maxForks)
+	between(r, "/plan/slices", p.Slices, 1, maxSlices)
 	if !p.Warmup.Auto() {
 		between(r, "/plan/warmup", Duration(p.Warmup), 0, Duration(10*time.Minute))
 	}

@@ -7,8 +7,11 @@ import (
 	"benchd/kernels"
 )
 
-// Bounds of a plan's operations and ramp.
+// Bounds of a plan's numbers, and of a request's repeats.
 const (
+	maxForks      = 100
+	maxSlices     = 1000
+	maxRepeat     = 100
 	maxOperations = 10_000_000
 	maxRamp       = 10_000
 )
