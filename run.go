@@ -40,6 +40,9 @@ func (c runCommand) here(ctx context.Context, t terminal, log *slog.Logger, show
 	if err != nil {
 		return err
 	}
+	if err := c.refuse(body); err != nil {
+		return exitError{exitUsage, err}
+	}
 	out, err := openResult(c.Out)
 	if err != nil {
 		return exitError{exitUsage, err}

@@ -9,11 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"benchd/kernels/catalog"
 	"benchd/worker/bench"
 )
 
@@ -46,6 +49,55 @@ func (f serviceFlags) addresses() (map[string]string, error) {
 		}
 	}
 	return addrs, nil
+}
+
+// refuse says what a request asks for that this host has not, a named service or a label, and
+// nil when it has all. It is for a run in this process alone: elsewhere a run waits for a host
+// that has it, and here no other host will ever come. What else is wrong with a request the API
+// says best.
+func (f workerFlags) refuse(body []byte) error {
+	addrs, err := f.addresses()
+	if err != nil {
+		return err
+	}
+	schemes := make(map[string]string)
+	for name, addr := range addrs {
+		schemes[name], _, _ = strings.Cut(strings.ToLower(addr), ":")
+	}
+	spec, present, err := bench.ParseSpec(body)
+	if err != nil {
+		return nil
+	}
+	known := bench.NewCatalog(catalog.Families())
+	_, cases, err := known.Resolve(spec, present, f.limits(), schemes)
+	if err != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Hosts.Labels)) {
+		if v, there := f.Label[name]; !there || v != spec.Hosts.Labels[name] {
+			return fmt.Errorf("this host has no label %q; --label gives it one", name+"="+spec.Hosts.Labels[name])
+		}
+	}
+	for _, c := range cases {
+		for _, need := range known.Needs(c) {
+			if !need.Met(schemes) {
+				return fmt.Errorf("this host %s; %s", need.Unmet(schemes), has(schemes))
+			}
+		}
+	}
+	return nil
+}
+
+// has tells which services a host has: "it has axis (http) and mq (amqp)".
+func has(schemes map[string]string) string {
+	if len(schemes) == 0 {
+		return "it has none: --service NAME=URL gives it one"
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(schemes)) {
+		names = append(names, fmt.Sprintf("%s (%s)", name, schemes[name]))
+	}
+	return "it has " + strings.Join(names, ", ")
 }
 
 // addService adds a service, whose server's certificate only the authority is to vouch for, if

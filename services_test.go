@@ -62,9 +62,9 @@ func TestRunAtServices(t *testing.T) {
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Authority})
 	write(t, filepath.Join(dir, "ca.pem"), string(authority))
 	file := filepath.Join(dir, "services.json")
-	write(t, file, `{"secure": {"url": "`+secure.Echo+`", "ca": "ca.pem"}, "mq": "amqp://bob:s3cret@127.0.0.1:1/"}`)
+	write(t, file, `{"secure": {"url": "`+secure.Echo+`", "ca": "ca.pem"}}`)
 
-	r, said, code := ran(t, "-p", "server=every", "--service", "mine="+plain.Echo, "--services", file)
+	r, said, code := ran(t, "-p", "server=every", "--service", "mine="+strings.Replace(plain.Echo, "://", "://bob:s3cret@", 1), "--services", file)
 	var servers []string
 	for _, tr := range r.Trials {
 		servers = append(servers, tr.Params["server"])
@@ -173,20 +173,50 @@ func TestServiceFlags(t *testing.T) {
 	}
 }
 
+// TestRunWithoutServices: what this host has not, no other will bring, so that the command ends
+// at once and says what there is.
+func TestRunWithoutServices(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "request.json")
+	write(t, file, `{"cases":[{"kernel":"soap.echo"}],"hosts":{"labels":{"zone":"a"}}}`)
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"there is none", []string{"run", "soap.echo", "-p", "server=nosuch"}, `this host has no service "nosuch"; it has none: --service NAME=URL gives it one`},
+		{
+			"there are others", []string{"run", "soap", "-p", "server=embedded,nosuch", "--service", "b=https://bob:s3cret@127.0.0.1:1/ a=HTTP://127.0.0.1:1/"},
+			`this host has no service "nosuch"; it has a (http), b (https)`,
+		},
+		{"to calibrate", []string{"calibrate", "soap.echo", "-p", "server=nosuch"}, `this host has no service "nosuch"`},
+		{"no label", []string{"run", file, "--label", "zone=b"}, `this host has no label "zone=a"`},
+		{"no kernel", []string{"run", "soap.echo", "--service", "bad=ftp://bob:s3cret@h/"}, `the service "bad" is at an address of the scheme ftp, which no kernel can use; they use http`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := begin(t, tt.args...)
+			if code := p.wait(); code != exitUsage || !strings.Contains(p.log(), tt.want) || strings.Contains(p.log(), "s3cret") {
+				t.Errorf("exit code %d, and it says %s\nwant %s", code, p.log(), tt.want)
+			}
+		})
+	}
+}
+
 // TestHostsTellServices: the first request finds the services of the worker in its process, and
 // one that names another waits.
 func TestHostsTellServices(t *testing.T) {
 	t.Parallel()
-	p := begin(t, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--name", "blue", "--service", "mine=http://bob:s3cret@127.0.0.1:1/echo mq=amqp://127.0.0.1:2")
+	p := begin(t, "serve", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--name", "blue", "--service", "mine=http://bob:s3cret@127.0.0.1:1/echo")
 	run := submit(t, p.client(), `{"cases":[{"kernel":"soap.echo","params":{"server":"every"}}],"plan":{"forks":1,"warmup":0,"slices":1,"slice":"10ms"}}`)
 	if len(run.Trials) != 2 || run.Trials[1].Params["server"] != "mine" {
 		t.Errorf("every service is %+v", run.Trials)
 	}
 	waits := submit(t, p.client(), `{"cases":[{"kernel":"soap.echo","params":{"server":"axis"}}]}`)
-	named := submit(t, p.client(), `{"cases":[{"kernel":"soap.echo","params":{"server":"mq"}}],"hosts":{"names":["blue"]}}`)
+	named := submit(t, p.client(), `{"cases":[{"kernel":"soap.echo","params":{"server":"axis"}}],"hosts":{"names":["blue"]}}`)
 	for id, want := range map[string]string{
 		waits.ID: `no live host with the service "axis"`,
-		named.ID: `host blue has the service "mq" at an address of the scheme amqp, and http or https is needed`,
+		named.ID: `host blue has no service "axis"`,
 	} {
 		var reason string
 		within(t, 30*time.Second, "the run says why it waits", func() bool {
@@ -205,7 +235,7 @@ func TestHostsTellServices(t *testing.T) {
 	if code := command([]string{"hosts", "--server", p.url}, terminal{strings.NewReader(""), &out, &errs}); code != exitOK {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
-	if !strings.Contains(out.String(), "mine=http,mq=amqp") || strings.Contains(out.String()+p.log(), "s3cret") {
+	if !strings.Contains(out.String(), "mine=http") || strings.Contains(out.String()+p.log(), "s3cret") {
 		t.Errorf("the hosts are\n%s\nand the log is\n%s", out.String(), p.log())
 	}
 }

@@ -32,6 +32,7 @@ func families() []kernels.Family {
 		served{odd{name: "odd.served", do: sleep}, serve},
 		outside{name: "odd.outside"},
 		outside{name: "odd.attends", attends: true},
+		outside{name: "odd.queue", schemes: []string{"amqp", "amqps"}},
 		served{odd{name: "odd.mute", do: sleep}, func(context.Context, func(string)) error { return errors.New("the port is taken") }},
 	}}}
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"benchd/worker/bench"
@@ -55,13 +57,17 @@ func secrets(u *url.URL, addr string) []string {
 }
 
 // readServices reads the addresses of the named services, and gives the scheme of each, which
-// is all that others learn.
-func readServices(addrs map[string]string) (map[string]service, map[string]string, error) {
+// is all that others learn. One that no kernel can use is a slip of the pen: no trial would
+// ever be measured there.
+func readServices(addrs map[string]string, known []string) (map[string]service, map[string]string, error) {
 	services, schemes := make(map[string]service), make(map[string]string)
-	for name, addr := range addrs {
-		s, scheme, err := newService(name, addr)
+	for _, name := range slices.Sorted(maps.Keys(addrs)) {
+		s, scheme, err := newService(name, addrs[name])
 		if err != nil {
 			return nil, nil, err
+		}
+		if !slices.Contains(known, scheme) {
+			return nil, nil, fmt.Errorf("the service %q is at an address of the scheme %s, which no kernel can use; they use %s", name, scheme, strings.Join(known, ", "))
 		}
 		services[name], schemes[name] = s, scheme
 	}

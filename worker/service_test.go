@@ -26,12 +26,17 @@ import (
 type outside struct {
 	name    string
 	attends bool
+	schemes []string // tcp when there are none
 }
 
 func (o outside) Info() kernels.Info {
+	schemes := o.schemes
+	if schemes == nil {
+		schemes = []string{"tcp"}
+	}
 	return kernels.Info{
 		Name: o.name, Title: "A byte there and back.", Operation: "one", Unit: "call/s", Noun: "call", Attends: o.attends,
-		Params: []kernels.Param{{Name: "server", Kind: kernels.Service, Default: kernels.Embedded, Schemes: []string{"tcp"}}},
+		Params: []kernels.Param{{Name: "server", Kind: kernels.Service, Default: kernels.Embedded, Schemes: schemes}},
 	}
 }
 
@@ -333,13 +338,16 @@ func TestServicesAreTold(t *testing.T) {
 func TestBadServices(t *testing.T) {
 	b := newBed(t)
 	for name, addr := range map[string]string{
-		"Mine": address("127.0.0.1:1"), "every": address("127.0.0.1:1"), "a": "bob:" + password + "@127.0.0.1", "b": "tcp://bob:" + password + "%zz@h:1/", "c": "tcp:///bob",
+		"Mine": address("127.0.0.1:1"), "every": address("127.0.0.1:1"), "a": "bob:" + password + "@127.0.0.1", "b": "tcp://bob:" + password + "%zz@h:1/", "c": "tcp:///bob", "d": "ftp://bob:" + url.QueryEscape(password) + "@h:1/",
 	} {
 		_, err := worker.New(t.Context(), worker.Config{
-			Name: "blue", Data: t.TempDir(), Lock: b.lock, Queue: b.queue, Services: map[string]string{name: addr},
+			Name: "blue", Data: t.TempDir(), Lock: b.lock, Queue: b.queue, Catalog: bench.NewCatalog(families()), Services: map[string]string{name: addr},
 		}, "one")
 		if err == nil || strings.Contains(err.Error(), "bob") || strings.Contains(err.Error(), password) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if want := `the service "d" is at an address of the scheme ftp, which no kernel can use; they use amqp, amqps, tcp`; name == "d" && err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

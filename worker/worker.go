@@ -77,7 +77,7 @@ func New(ctx context.Context, c Config, instance string) (*Worker, error) {
 		w.Labels = map[string]string{}
 	}
 	var err error
-	if w.services, w.schemes, err = readServices(c.Services); err != nil {
+	if w.services, w.schemes, err = readServices(c.Services, c.Catalog.Schemes()); err != nil {
 		return nil, err
 	}
 	if w.outbox, err = openOutbox(c.Data); err != nil {

@@ -74,6 +74,20 @@ func (c *Catalog) Needs(cs Case) []Need {
 	return needs
 }
 
+// Schemes lists the schemes of addresses that any kernel can use, in order: those that the
+// services of a host may have.
+func (c *Catalog) Schemes() []string {
+	known := make(map[string]bool)
+	for _, info := range c.infos {
+		for _, p := range info.Params {
+			for _, scheme := range p.Schemes {
+				known[scheme] = true
+			}
+		}
+	}
+	return sortedNames(known)
+}
+
 // service checks one value of a parameter of kind service.
 func (r *resolver) service(at string, p kernels.Param, v string) {
 	switch {
