@@ -131,8 +131,10 @@ func newAttachmentTrial(p kernels.Params) (*attachmentTrial, error) {
 	reader := newStoreReader(envelope.DefaultLimits())
 	reader.use(f.version)
 	kind, action := f.request()
+	conn := newClient(to, kind, action)
+	conn.guard.patience = patienceFor(float64(p.Bytes("size")))
 	return &attachmentTrial{
-		client: newClient(to, kind, action), form: f, codec: codec, reader: reader,
+		client: conn, form: f, codec: codec, reader: reader,
 		sent: newContent(p.Bytes("size")), closing: []byte(closing),
 	}, nil
 }

@@ -172,7 +172,11 @@ func (t *attachmentTrial) Check() error {
 	t.client.watch(ctx)
 	defer t.client.unwatch()
 	for _, c := range append(hardContent(), t.sent) {
-		if err := t.call(ctx, c); err != nil {
+		err := t.call(ctx, c)
+		if ctx.Err() != nil {
+			err = late(attachmentCheckTime)
+		}
+		if err != nil {
 			return fmt.Errorf("check soap.attachment: %w", err)
 		}
 	}

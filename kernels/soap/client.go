@@ -50,6 +50,7 @@ type client struct {
 	source  source
 	reader  *bufio.Reader
 	served  bool // the connection has carried an answer
+	guard   guard
 
 	mu      sync.Mutex // held to change, or to read in interrupt:
 	raw     net.Conn   // the connection; nil when there is none
@@ -71,6 +72,7 @@ func newClient(to endpoint, kind, action string) *client {
 		head += "Authorization: " + to.auth + "\r\n"
 	}
 	c := &client{endpoint: to, head: head + lengthName, request: http.Request{Method: http.MethodPost}}
+	c.guard.patience = callPatience
 	c.reader = bufio.NewReaderSize(&c.source, 16<<10)
 	return c
 }
@@ -128,6 +130,9 @@ func (c *client) call(ctx context.Context, out []byte) (status int, answer []byt
 
 // try makes a call whose request is written to the connection by send.
 func (c *client) try(ctx context.Context, send func() error) (status int, answer []byte, err error) {
+	if c.guard.timer == nil {
+		c.stand()
+	}
 	for {
 		served := c.conn != nil && c.served
 		if c.conn == nil {
@@ -136,14 +141,19 @@ func (c *client) try(ctx context.Context, send func() error) (status int, answer
 			}
 		}
 		begun := false
+		c.guard.begin()
 		status, begun, err = c.exchange(send)
-		if err == nil {
-			return status, c.in, nil
+		tooLate := c.guard.end()
+		if err != nil || tooLate {
+			c.drop()
 		}
-		c.drop()
 		switch {
+		case err == nil:
+			return status, c.in, nil
 		case ctx.Err() != nil:
 			return 0, nil, fmt.Errorf("call the SOAP service: %w", ctx.Err())
+		case tooLate:
+			return 0, nil, failure("call the SOAP service", late(c.guard.patience))
 		case !served || begun || !isCut(err):
 			return 0, nil, failure("call the SOAP service", err)
 		}
@@ -373,6 +383,7 @@ func (c *client) hangUp(by func() error) {
 
 // close gives back what the client holds.
 func (c *client) close() {
+	c.goOff()
 	c.unwatch()
 	c.leave()
 }

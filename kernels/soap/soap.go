@@ -41,6 +41,9 @@
 //	nothing, or half an answer             reset
 //	no TLS, an alert, a certificate that is not to be believed    tls
 //	no answer, or no handshake, in time    timeout
+//
+// An answer may take 30 seconds, and one more for each 256 KB of the call; a TLS handshake may
+// take 10.
 package soap
 
 import (
@@ -175,6 +178,7 @@ func newTrial(p kernels.Params) (*trial, error) {
 	answer := sent
 	answer.Answer = true
 	bytes := len(codec.Append(nil, &sent)) + len(codec.Append(nil, &answer))
+	conn.guard.patience = patienceFor(float64(bytes))
 	named := p.Word("server") != "" && p.Word("server") != kernels.Embedded
 	return &trial{client: conn, codec: codec, binding: b, sent: sent, bytes: float64(bytes), named: named}, nil
 }

@@ -99,7 +99,11 @@ func (t *trial) Check() error {
 		messages = []*envelope.Message{&hard, &t.sent}
 	}
 	for _, m := range messages {
-		if err := t.call(ctx, m); err != nil {
+		err := t.call(ctx, m)
+		if ctx.Err() != nil {
+			err = late(checkTime)
+		}
+		if err != nil {
 			return fmt.Errorf("check soap.echo: %w", err)
 		}
 		if err := t.look(m); err != nil {
