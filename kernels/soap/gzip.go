@@ -117,10 +117,15 @@ func (u *unpacker) unpack(dst, src []byte, limit int) ([]byte, error) {
 	if err == nil {
 		dst, err = readAll(u.reader, dst, limit)
 	}
-	if errors.Is(err, io.EOF) { // not one byte was there
-		err = io.ErrUnexpectedEOF
+	return dst, whole(err)
+}
+
+// whole says of the end of what is compressed that it comes too soon: not one byte was there.
+func whole(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
 	}
-	return dst, err
+	return err
 }
 
 // open makes the reader read src, and reads the first head.

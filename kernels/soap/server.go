@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"benchd/kernels"
@@ -41,9 +42,10 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 // left to net/http all the same.
 type server struct {
 	service *service
-	tls     *tls.Config // nil for none
-	lone    bool        // there is one client: connections wait in the system call
-	closing atomic.Bool // no session begins another call
+	tls     *tls.Config   // nil for none
+	lone    bool          // there is one client: connections wait in the system call
+	closing atomic.Bool   // no session begins another call
+	places  chan struct{} // as many in it as there are connections
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -51,7 +53,10 @@ type server struct {
 }
 
 func newServer(s *service, settings *tls.Config, lone bool) *server {
-	return &server{service: s, tls: settings, lone: lone, sessions: make(map[*session]struct{})}
+	return &server{
+		service: s, tls: settings, lone: lone, sessions: make(map[*session]struct{}),
+		places: make(chan struct{}, s.limits.Connections),
+	}
 }
 
 // serve accepts connections until ctx is done or the listener fails, and returns when the
@@ -62,17 +67,59 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 		_ = listener.Close() // which ends Accept
 	})
 	defer stop()
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			s.end()
-			if ctx.Err() != nil {
-				return nil
-			}
-			return errors.Join(fmt.Errorf("accept a connection: %w", err), listener.Close())
-		}
-		s.begin(ctx, conn)
+	err := s.accept(ctx, listener)
+	s.end()
+	if ctx.Err() != nil {
+		return nil
 	}
+	return errors.Join(fmt.Errorf("accept a connection: %w", err), listener.Close())
+}
+
+// accept begins sessions until the listener fails for good.
+func (s *server) accept(ctx context.Context, listener net.Listener) error {
+	pause := firstPause
+	for {
+		select {
+		case s.places <- struct{}{}: // given back by the session
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		conn, err := listener.Accept()
+		if err == nil {
+			pause = firstPause
+			s.begin(ctx, conn)
+			continue
+		}
+		<-s.places
+		if !passes(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// How long the service waits before it tries to accept a connection again, at first and at
+// most.
+const (
+	firstPause = 5 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// passes tells whether an error of Accept may pass: a client that is gone again, or that the
+// system has no descriptors or memory left, which it may have when other connections end.
+func passes(err error) bool {
+	for _, known := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	var named interface{ Temporary() bool } // systems have other numbers for them
+	return errors.As(err, &named) && named.Temporary() && !errors.Is(err, net.ErrClosed)
 }
 
 // begin runs the session of a new connection.
@@ -81,6 +128,7 @@ func (s *server) begin(ctx context.Context, conn net.Conn) {
 		taken, err := direct.Take(tcp)
 		if err != nil {
 			_ = conn.Close() // as if it could not be accepted
+			<-s.places
 			return
 		}
 		conn = taken
@@ -94,12 +142,14 @@ func (s *server) begin(ctx context.Context, conn net.Conn) {
 		s.mu.Lock()
 		delete(s.sessions, c)
 		s.mu.Unlock()
+		<-s.places
 	})
 }
 
 // end closes what is idle at once, gives calls at work a while, and closes them too.
 func (s *server) end() {
 	s.closing.Store(true)
+	close(s.service.budget.end)
 	s.close(func(c *session) bool { return !c.atWork.Load() })
 	timer := time.AfterFunc(parting, func() { s.close(func(*session) bool { return true }) })
 	defer timer.Stop()

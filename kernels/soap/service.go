@@ -2,9 +2,7 @@ package soap
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,14 +17,18 @@ import (
 type service struct {
 	scheme    string // of its addresses
 	exchanges *shelf
+	limits    Limits
+	budget    *budget
 }
 
-func newService(model envelope.Model) (*service, error) {
-	exchanges, err := newShelf(model)
+func newService(model envelope.Model, limits Limits) (*service, error) {
+	limits = limits.filled()
+	shared := newBudget(limits)
+	exchanges, err := newShelf(model, shared)
 	if err != nil {
 		return nil, err
 	}
-	return &service{scheme: schemePlain, exchanges: exchanges}, nil
+	return &service{scheme: schemePlain, exchanges: exchanges, limits: limits, budget: shared}, nil
 }
 
 func (s *service) take() *exchange {
@@ -35,7 +37,10 @@ func (s *service) take() *exchange {
 	return x
 }
 
-func (s *service) give(x *exchange) { s.exchanges.give(x) }
+func (s *service) give(x *exchange) {
+	x.pace = pace{}
+	s.exchanges.give(x)
+}
 
 // An exchange has what one call needs; it is used again for another.
 type exchange struct {
@@ -46,6 +51,9 @@ type exchange struct {
 	out    []byte // room for the head of the answer, and its body, in the memory of the request
 	read   bool   // the request has been read to its end
 	m      envelope.Message
+	pace   pace
+	budget *budget
+	held   int64 // bytes of the budget
 
 	storing  *storing // for attachments, once there was one
 	spare    []byte   // for what is compressed: a body before and after
@@ -53,12 +61,12 @@ type exchange struct {
 	unpacker unpacker
 }
 
-func newExchange(model envelope.Model) (*exchange, error) {
+func newExchange(model envelope.Model, shared *budget) (*exchange, error) {
 	codec, err := envelope.NewCodec(model, envelope.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
-	return &exchange{codec: codec, limit: envelope.DefaultLimits().Bytes}, nil
+	return &exchange{codec: codec, limit: envelope.DefaultLimits().Bytes, budget: shared}, nil
 }
 
 // A reply is what the head of an answer says; the body is in the exchange.
@@ -69,6 +77,7 @@ type reply struct {
 	takes  string // the only coding that is taken, where the request had another
 	keep   bool   // the connection can carry another call
 	told   bool   // the client, of HTTP/1.0, has to be told so
+	later  bool   // the client may try again soon
 }
 
 // keptBytes is how much buffer an exchange may keep from one call to the next. One large
@@ -98,9 +107,6 @@ func (x *exchange) serve(r *http.Request) reply {
 
 // reply makes the answer to a request. SOAP is sent by POST (SOAP 1.1, section 6).
 func (x *exchange) reply(r *http.Request) reply {
-	if cap(x.out)+cap(x.spare) > keptBytes {
-		x.in, x.out, x.spare, x.m = nil, nil, nil, envelope.Message{}
-	}
 	x.read = r.Body == http.NoBody
 	path := r.URL.Path
 	switch {
@@ -146,6 +152,7 @@ func (x *exchange) answer(r *http.Request) reply {
 		x.out = x.codec.Append(slices.Grow(x.body(), len(x.in)+answerMore), &x.m)
 	} else {
 		a.status = cmp.Or(refused.status, meant.status(&refused.fault))
+		a.later = a.status == http.StatusServiceUnavailable
 		x.out = x.codec.AppendFault(x.body(), &refused.fault)
 	}
 	if acceptsGzip(r.Header) {
@@ -187,6 +194,9 @@ func (x *exchange) frame(a reply, now time.Time) []byte {
 	if a.status == http.StatusMethodNotAllowed {
 		h = append(h, "\r\nAllow: "+http.MethodPost...)
 	}
+	if a.later {
+		h = append(h, "\r\nRetry-After: 5"...) // seconds (RFC 9110, section 10.2.3)
+	}
 	h = append(h, "\r\n\r\n"...)
 	begin := replyRoom - len(h)
 	copy(x.out[begin:], h)
@@ -214,68 +224,6 @@ func takenCoding(h http.Header, taken ...string) (string, *refusal) {
 	}
 	last := cmp.Or(taken[len(taken)-1], codingNone)
 	return "", refuse(http.StatusUnsupportedMediaType, "the content encoding %q is not known here; allowed is %s, or none", coding, last)
-}
-
-// receive reads the body of the request into x.in, without its coding.
-func (x *exchange) receive(r *http.Request, coding string) *refusal {
-	if refused := x.receiveBody(r); refused != nil || coding == codingPlain {
-		return refused
-	}
-	x.in, x.spare = x.spare, x.in
-	var err error
-	x.in, err = x.unpacker.unpack(x.in[:0], x.spare, x.limit)
-	switch {
-	case err != nil:
-		return refuse(http.StatusBadRequest, "the body of the request is not gzip: %v", err)
-	case len(x.in) > x.limit:
-		return x.tooLarge()
-	}
-	return nil
-}
-
-// receiveBody reads the body of the request into x.in as it comes.
-func (x *exchange) receiveBody(r *http.Request) *refusal {
-	if r.ContentLength > int64(x.limit) {
-		return x.tooLarge()
-	}
-	if r.ContentLength > 0 {
-		x.in = slices.Grow(x.in, min(int(r.ContentLength), promisedBytes)+replyRoom+answerMore)
-	}
-	var err error
-	if x.in, err = readAll(r.Body, x.in, x.limit); err != nil {
-		return refuse(http.StatusBadRequest, "the body of the request cannot be read: %v", err)
-	}
-	if len(x.in) > x.limit {
-		return x.tooLarge()
-	}
-	x.read = true
-	return nil
-}
-
-// promisedBytes is how much memory is made ready for a request because it says that it is so
-// long. A longer one has to come first.
-const promisedBytes = 2 << 20
-
-func (x *exchange) tooLarge() *refusal {
-	return refuse(http.StatusRequestEntityTooLarge, "the request is longer than %d bytes", x.limit)
-}
-
-// readAll appends what r has to dst, up to its end or until dst is longer than limit.
-func readAll(r io.Reader, dst []byte, limit int) ([]byte, error) {
-	for len(dst) <= limit {
-		if len(dst) == cap(dst) {
-			dst = slices.Grow(dst, 4<<10)
-		}
-		n, err := r.Read(dst[len(dst):cap(dst)])
-		dst = dst[:len(dst)+n]
-		if errors.Is(err, io.EOF) {
-			return dst, nil
-		}
-		if err != nil {
-			return dst, err
-		}
-	}
-	return dst, nil
 }
 
 // understand decodes the request and checks that it is one, and the one its action says. A

@@ -34,6 +34,8 @@ type Services struct {
 	// TLS tells whether connections are by TLS, with a certificate authority that is made for
 	// the life of the services.
 	TLS bool
+	// Limits bound what the services take on.
+	Limits Limits
 
 	lone bool // there will be one client only
 }
@@ -56,7 +58,7 @@ func (a Addresses) believed(url string) string {
 
 // Serve runs the services until ctx is done. It calls ready once they can be called.
 func (s Services) Serve(ctx context.Context, ready func(Addresses)) error {
-	made, err := newService(s.Model)
+	made, err := newService(s.Model, s.Limits)
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,8 @@ func (c *session) call() bool {
 	}
 	x := c.server.service.take()
 	defer c.server.service.give(x)
+	limits := &c.server.service.limits
+	x.pace = pace{conn: c.conn, stall: limits.Stall, until: now.Add(callTimeout)}
 	r, err := c.request()
 	var a reply
 	switch {
@@ -111,13 +113,24 @@ func (c *session) call() bool {
 	default:
 		a = x.plain(http.StatusBadRequest, "The request is not HTTP: "+err.Error()+".\n")
 	}
-	if _, err := c.conn.Write(x.frame(a, now)); err != nil {
+	answer := x.frame(a, now)
+	if x.held > 0 && !c.hurry(len(answer)) {
+		return false
+	}
+	if _, err := c.conn.Write(answer); err != nil {
 		return false
 	}
 	if !a.keep && (err != nil || !x.read || c.reader.Buffered() > 0) {
 		c.part()
 	}
 	return a.keep
+}
+
+// hurry gives the client no longer to read a large answer than it would have to send one, and
+// tells whether the connection is still there.
+func (c *session) hurry(bytes int) bool {
+	soon := c.server.service.limits.Stall * time.Duration(1+bytes/paceBytes)
+	return c.conn.SetWriteDeadline(time.Now().Add(min(soon, callTimeout))) == nil
 }
 
 // request reads the head of a request. Its body is read later, from what is behind it.
