@@ -1,10 +1,22 @@
 package soap
 
 import (
+	"context"
+	"net"
 	"time"
 
 	"benchd/kernels"
+	"benchd/kernels/envelope"
 )
+
+// ServeOn runs the services on a listener until ctx is done.
+func ServeOn(ctx context.Context, l net.Listener) error {
+	made, err := newService(envelope.Stream, Limits{})
+	if err != nil {
+		return err
+	}
+	return newServer(made, nil, false).serve(ctx, l)
+}
 
 // SetPatience makes a trial that has not called yet wait so long for answers.
 func SetPatience(t kernels.Trial, patience time.Duration) {

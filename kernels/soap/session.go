@@ -90,16 +90,26 @@ func (c *session) wait() bool {
 	return err == nil
 }
 
-// call reads a request, answers it, and tells whether the connection can carry another.
+// call reads a request, answers it, and tells whether the connection can carry another. What
+// the call needed is given back before the connection is parted with, which takes a while.
 func (c *session) call() bool {
 	now := time.Now()
 	if c.conn.SetDeadline(now.Add(callTimeout)) != nil {
 		return false
 	}
 	x := c.server.service.take()
-	defer c.server.service.give(x)
-	limits := &c.server.service.limits
-	x.pace = pace{conn: c.conn, stall: limits.Stall, until: now.Add(callTimeout)}
+	x.pace = pace{conn: c.conn, stall: c.server.service.limits.Stall, until: now.Add(callTimeout)}
+	keep, coming := c.exchange(x, now)
+	c.server.service.give(x)
+	if coming {
+		c.part()
+	}
+	return keep
+}
+
+// exchange makes a call. It tells whether the connection can carry another, and, if not,
+// whether there is an answer to read and more of the request may be coming.
+func (c *session) exchange(x *exchange, now time.Time) (keep, coming bool) {
 	r, err := c.request()
 	var a reply
 	switch {
@@ -109,21 +119,18 @@ func (c *session) call() bool {
 	case errors.Is(c.source.err, errHeadTooLong):
 		a = x.plain(http.StatusRequestHeaderFieldsTooLarge, "The head of the request is too long.\n")
 	case c.source.err != nil:
-		return false // the client is gone, or stalls
+		return false, false // the client is gone, or stalls
 	default:
 		a = x.plain(http.StatusBadRequest, "The request is not HTTP: "+err.Error()+".\n")
 	}
 	answer := x.frame(a, now)
 	if x.held > 0 && !c.hurry(len(answer)) {
-		return false
+		return false, false
 	}
 	if _, err := c.conn.Write(answer); err != nil {
-		return false
+		return false, false
 	}
-	if !a.keep && (err != nil || !x.read || c.reader.Buffered() > 0) {
-		c.part()
-	}
-	return a.keep
+	return a.keep, !a.keep && (err != nil || !x.read || c.reader.Buffered() > 0)
 }
 
 // hurry gives the client no longer to read a large answer than it would have to send one, and

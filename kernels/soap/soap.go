@@ -31,7 +31,8 @@
 //
 //	200 and what was sent                  a call
 //	200 and something else                 mismatch
-//	500 or 400 and a fault, 413, 415       fault
+//	500 or 400 and a fault                 fault
+//	408, 413, 415, 503 and a fault         fault
 //	404, 405, and all else that is HTTP    malformed
 //	gzip that is none, or not asked for    malformed
 //	what is not HTTP                       malformed
