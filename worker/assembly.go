@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type assembly struct {
 	result  bench.TrialResult
 	records []measure.Record
 	last    child.Progress // of the fork at work
+	doing   child.Doing    // what it does
 
 	began  time.Time     // when the trial's first turn began
 	turned time.Time     // when its last turn began
@@ -42,7 +44,7 @@ func newAssembly(host string, cores int, o bench.Order, attempt int) *assembly {
 // begin and rest are the two ends of a turn, in which one fork is measured.
 func (a *assembly) begin() {
 	a.turned = time.Now()
-	a.last = child.Progress{}
+	a.last, a.doing = child.Progress{}, child.Doing{}
 	if len(a.records) == 0 {
 		a.began = a.turned.UTC()
 	}
@@ -51,7 +53,10 @@ func (a *assembly) begin() {
 func (a *assembly) rest() { a.spent += time.Since(a.turned) }
 
 // progress notes a slice done.
-func (a *assembly) progress(p *child.Progress) { a.last = *p }
+func (a *assembly) progress(p *child.Progress) {
+	a.last = *p
+	a.doing.What = measure.SliceOf(p.Phase, p.Slice+1, p.Slices)
+}
 
 // forks is the number of forks, as far as it is known: a target may need more.
 func (a *assembly) forks() int { return max(a.order.Plan.Forks, len(a.records)+1) }
@@ -90,12 +95,13 @@ func (a *assembly) fail(err error) {
 	case errors.Is(err, errStopped):
 		state, code, message = bench.Lost, "worker_stopped", fmt.Sprintf("the worker on host %s was stopped while it measured", a.result.Host)
 	case errors.Is(err, errLimit), errors.Is(err, context.DeadlineExceeded):
-		code = "timed_out"
-		message = fmt.Sprintf("took longer than its limit of %s; %d of %d forks were done, and %d of %d slices of the %s of the next",
-			a.order.Plan.Limit, len(a.records), a.forks(), a.last.Slice, a.last.Slices, a.phaseName())
+		code, message = "timed_out", a.late()
+		a.result.Failures = a.failed()
 	case errors.As(err, &failure):
 		code, message = failure.Code, failure.Message
-		a.result.Failures = failure.Failures
+		if a.result.Failures = failure.Failures; failure.Failures == nil {
+			a.result.Failures = a.failed()
+		}
 	default:
 		message = err.Error()
 	}
@@ -103,11 +109,26 @@ func (a *assembly) fail(err error) {
 	a.result.Error = &bench.TrialError{Code: code, Message: message}
 }
 
-func (a *assembly) phaseName() string {
-	if a.last.Phase == "" {
-		return "opening"
+// late says of a trial that its limit ended what it was at, and what was counted until then.
+func (a *assembly) late() string {
+	what := cmp.Or(a.doing.What, "the start of its processes")
+	text := fmt.Sprintf("took longer than its limit of %s; %d of %d forks were done, and in the next %s did not end",
+		a.order.Plan.Limit, len(a.records), a.forks(), what)
+	if f := a.failed(); f != nil {
+		text += fmt.Sprintf("; until then %d operations had failed (%s); the first: %s", f.Count, classes(f), f.Sample)
 	}
-	return a.last.Phase
+	return a.with(text)
+}
+
+// failed counts the operations of the fork at work that had failed when it last told; nil for
+// none.
+func (a *assembly) failed() *bench.Failures {
+	if a.doing.Failures == nil {
+		return nil
+	}
+	f := *a.doing.Failures
+	f.Sample = a.hide(f.Sample)
+	return &f
 }
 
 // canceledState is how a trial ends that was asked to stop.

@@ -30,8 +30,13 @@ func families() []kernels.Family {
 		odd{name: "odd.lazy", do: lazy()},
 		odd{name: "odd.moody", do: moody()},
 		served{odd{name: "odd.served", do: sleep}, serve},
+		served{odd{name: "odd.orphan", do: orphan()}, dying(killMyself)},
+		served{odd{name: "odd.widow", do: stuck()}, dying(func() error { return errors.New("the disk is full") })},
+		served{odd{name: "odd.heir", do: sleep}, dying(killMyself)},
+		odd{name: "odd.stuck", do: stuck()},
 		outside{name: "odd.outside"},
 		outside{name: "odd.attends", attends: true},
+		teller{},
 		outside{name: "odd.queue", schemes: []string{"amqp", "amqps"}},
 		served{odd{name: "odd.mute", do: sleep}, func(context.Context, func(string)) error { return errors.New("the port is taken") }},
 	}}}

@@ -98,7 +98,7 @@ func TestOperationsOverLimit(t *testing.T) {
 		o.Plan.Operations, o.Plan.Limit = 400, bench.Duration(2*time.Second)
 	})
 	got := b.next(bench.Finished).Result
-	if got.State != bench.Failed || got.Error == nil || got.Error.Code != "timed_out" || !strings.Contains(got.Error.Message, " of 8 slices of the measure of the next") {
+	if got.State != bench.Failed || got.Error == nil || got.Error.Code != "timed_out" || !strings.Contains(got.Error.Message, " of 8 of the measuring did not end") {
 		t.Errorf("state %s, error %+v", got.State, got.Error)
 	}
 	b.free()

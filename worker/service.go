@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,8 +16,8 @@ import (
 // address that only the worker and its children know.
 type service struct {
 	name string
-	addr string            // a URL, as kernels.Addr has it
-	hide *strings.Replacer // takes the address and what is secret in it out of a text
+	addr string              // a URL, as kernels.Addr has it
+	hide func(string) string // takes the address and what is secret in it out of a text
 }
 
 // newService reads the address of a named service. Its errors hold nothing of the address.
@@ -30,30 +29,7 @@ func newService(name, addr string) (s service, scheme string, err error) {
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		return s, "", fmt.Errorf("the address of the service %q is no URL with a scheme and a host", name)
 	}
-	return service{name: name, addr: addr, hide: strings.NewReplacer(secrets(u, addr)...)}, u.Scheme, nil
-}
-
-// secrets are the texts that could tell the address of a service and its user, the longest
-// first, each with what stands in its place. A kernel may write its address in an error.
-func secrets(u *url.URL, addr string) []string {
-	const hidden = "…"
-	plain, _, _ := strings.Cut(addr, "#")
-	out := []string{addr, hidden, plain, hidden, u.String(), hidden}
-	if u.Fragment != "" {
-		out = append(out, u.Fragment, hidden)
-	}
-	if u.User == nil {
-		return out
-	}
-	password, has := u.User.Password()
-	written, said := u.User.String(), u.User.Username()+":"+password
-	out = append(out, written+"@", "", said+"@", "")
-	if !has || password == "" {
-		return out
-	}
-	_, escaped, _ := strings.Cut(written, ":")
-	basic := base64.StdEncoding.EncodeToString([]byte(said)) // as HTTP sends it
-	return append(out, written, hidden, said, hidden, basic, hidden, password, hidden, escaped, hidden)
+	return service{name: name, addr: addr, hide: hider(name, addr, u)}, u.Scheme, nil
 }
 
 // readServices reads the addresses of the named services, and gives the scheme of each, which
@@ -94,7 +70,15 @@ func (a *assembly) hide(text string) string {
 	if a.service == nil {
 		return text
 	}
-	return a.service.hide.Replace(text)
+	return a.service.hide(text)
+}
+
+// with names the trial's service, if it has one, before what was wrong.
+func (a *assembly) with(text string) string {
+	if a.service == nil {
+		return text
+	}
+	return fmt.Sprintf("with the service %q: %s", a.service.name, text)
 }
 
 // blame names the service in a failure that it may have caused, and hides its address.
@@ -105,8 +89,8 @@ func (a *assembly) blame(err error) error {
 	}
 	said := a.hide(f.Message)
 	switch f.Code {
-	case "open_failed", "server_failed", "operations_failed", "wrong_answer":
-		said = fmt.Sprintf("with the service %q: %s", a.service.name, said)
+	case "open_failed", "server_failed", "server_died", "operations_failed", "wrong_answer":
+		said = a.with(said)
 	}
 	blamed := &child.Failure{Code: f.Code, Message: said, Failures: f.Failures}
 	if f.Failures != nil {

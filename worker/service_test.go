@@ -248,12 +248,15 @@ func TestServiceFails(t *testing.T) {
 	gone := p.Addr().String()
 	p.die()
 	b := newBed(t)
-	b.services = map[string]string{"gone": address(gone), "other": "amqp://bob@127.0.0.1:1/"}
+	b.services = map[string]string{
+		"gone": address(gone), "other": "amqp://bob@127.0.0.1:1/", "nowhere": address("nowhere.invalid:1"),
+	}
 	b.collect()
 	b.work("blue", t.TempDir())
 	for i, tt := range []struct{ kernel, server, code, want string }{
-		{"odd.outside", "gone", "open_failed", `with the service "gone": open lane 1 of 1: dial …`},
+		{"odd.outside", "gone", "open_failed", `with the service "gone": open lane 1 of 1: dial … as …: dial tcp gone: connect: connection refused`},
 		{"odd.attends", "gone", "server_failed", `with the service "gone": dial …`},
+		{"odd.outside", "nowhere", "open_failed", `lookup nowhere: `},
 		{"odd.outside", "axis", "unknown_service", `host blue has no service "axis"`},
 		{"odd.outside", "other", "unknown_service", `host blue has the service "other" at an address of the scheme amqp, and tcp is needed`},
 		{"odd.outside", "http://127.0.0.1/", "unknown_service", `host blue has no service "http://127.0.0.1/"`},
@@ -263,6 +266,9 @@ func TestServiceFails(t *testing.T) {
 		report := b.next(bench.Finished)
 		silent(t, report)
 		r := report.Result
+		if text := fmt.Sprint(r.Error); strings.Contains(text, "127.0.0.1") && !strings.HasPrefix(tt.server, "http") || strings.Contains(text, ".invalid") {
+			t.Errorf("it tells the host: %s", text)
+		}
 		if r.State != bench.Failed || r.Error == nil || r.Error.Code != tt.code || !strings.Contains(r.Error.Message, tt.want) {
 			t.Errorf("%s at %s: %s %+v, want %s: %s", tt.kernel, tt.server, r.State, r.Error, tt.code, tt.want)
 		}
@@ -346,7 +352,7 @@ func TestBadServices(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "bob") || strings.Contains(err.Error(), password) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if want := `the service "d" is at an address of the scheme ftp, which no kernel can use; they use amqp, amqps, tcp`; name == "d" && err.Error() != want {
+		if want := `the service "d" is at an address of the scheme ftp, which no kernel can use; they use amqp, amqps, says, tcp`; name == "d" && err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -44,13 +45,37 @@ func (s *shift) fork(ctx context.Context, a *assembly) error {
 	defer server.Kill()
 	job.ServerPID = server.PID()
 	job.Params = job.Params.With(kernels.Addr, addr)
-	if err := s.client(ctx, a, job); err != nil {
+	if err := a.bereave(s.client(ctx, a, job), server); err != nil {
 		return err
 	}
 	peak := child.PeakRSS(server.PID())
 	server.Stop(grace)
 	a.records[len(a.records)-1].Fork.Server = new(server.Usage(peak))
 	return nil
+}
+
+// reapTime is how long the end of a server child may take to be seen, when its client already
+// has.
+const reapTime = 300 * time.Millisecond
+
+// bereave says of a fork whose own server ended before it that it did: as the reason why the
+// client failed, with what that says, or as a doubt about what it measured nevertheless.
+func (a *assembly) bereave(err error, server *child.Process) error {
+	if err == nil {
+		if server.Ended() {
+			a.doubt("server_died", "the server of %s ended while fork %d was measured: %s", a.order.Case.Kernel, len(a.records), a.hide(server.Ending()))
+		}
+		return nil
+	}
+	var failure *child.Failure
+	if !errors.As(err, &failure) && !errors.Is(err, errLimit) || !server.EndsWithin(reapTime) {
+		return err
+	}
+	died := &child.Failure{Code: "server_died", Message: fmt.Sprintf("the server of %s ended: %s; then %v", a.order.Case.Kernel, server.Ending(), err)}
+	if failure != nil {
+		died.Failures = failure.Failures
+	}
+	return died
 }
 
 // server starts the server child and waits until it listens.
@@ -99,7 +124,10 @@ func (s *shift) client(ctx context.Context, a *assembly, job child.Job) error {
 	watch := host.NewWatch(host.WatchOptions{Awake: a.order.Plan.Awake})
 	watch.Start(ctx, func() []int { return alive(p.PID(), job.ServerPID, job.SpinnerPID) })
 	e, ok, err := p.Await(ctx, func(e child.Event) bool {
-		if e.Progress != nil {
+		switch {
+		case e.Doing != nil:
+			a.doing = *e.Doing
+		case e.Progress != nil:
 			a.progress(e.Progress)
 			s.show.now(a.order.Trial, a.phase())
 		}
@@ -124,5 +152,6 @@ func (s *shift) client(ctx context.Context, a *assembly, job child.Job) error {
 		f.Sample = a.hide(f.Sample)
 	}
 	a.records = append(a.records, *e.Record)
+	a.doing = child.Doing{} // its failures are the record's
 	return nil
 }

@@ -238,7 +238,7 @@ func TestTrialsThatFail(t *testing.T) {
 		name, kernel, code, says string
 		change                   func(*bench.Order)
 	}{
-		{"it hangs", "odd.hang", "timed_out", "longer than its limit of 1s; 0 of 1 forks were done", func(o *bench.Order) {
+		{"it hangs", "odd.hang", "timed_out", "longer than its limit of 1s; 0 of 1 forks were done, and in the next the first operation of lane 1 of 1 did not end", func(o *bench.Order) {
 			o.Plan.Limit, o.Plan.Slices = bench.Duration(time.Second), 1
 		}},
 		{"it panics", "odd.panic", "child_died", "something terrible", nil},

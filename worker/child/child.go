@@ -54,10 +54,17 @@ type Job struct {
 // An Event is what a child tells its parent. One field is set.
 type Event struct {
 	Ready    string          `json:"ready,omitempty"`    // a server's address; the CPUs that a spinner keeps awake
+	Doing    *Doing          `json:"doing,omitempty"`    // a client's, before each thing but further slices
 	Progress *Progress       `json:"progress,omitempty"` // a client's, after each slice
 	Record   *measure.Record `json:"record,omitempty"`   // a client's, at its end
 	PeakRSS  *int64          `json:"peak_rss,omitempty"` // with Record: of the client itself
 	Failure  *Failure        `json:"failure,omitempty"`  // why there is no record, or no server
+}
+
+// Doing is what a client does next, or goes on with.
+type Doing struct {
+	What     string          `json:"what"`               // as measure.Fork.Doing says it
+	Failures *bench.Failures `json:"failures,omitempty"` // the operations that failed so far
 }
 
 // Progress is a slice done.
@@ -173,6 +180,7 @@ func (c *worker) measure(ctx context.Context, kernel kernels.Kernel, job Job) {
 	defer func() { _ = meter.Close() }()
 	rec, err := measure.Fork{
 		Kernel: kernel, Params: job.Params, Plan: job.Plan, Meter: meterOf(meter, job.Service), CPUs: job.CPUs,
+		Doing: func(what string, failed *bench.Failures) { c.tell(Event{Doing: &Doing{what, failed}}) },
 		Progress: func(phase string, slice, slices int, sample float64) {
 			c.tell(Event{Progress: &Progress{phase, slice, slices, sample}})
 		},

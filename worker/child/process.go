@@ -2,6 +2,7 @@ package child
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,6 +137,16 @@ func (p *Process) Ended() bool {
 	}
 }
 
+// EndsWithin waits for a time until the child is gone and reaped, and tells whether it is.
+func (p *Process) EndsWithin(d time.Duration) bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
 // Events are what the child tells; the channel is closed when its output ends. They must be
 // read, or the child is killed: a child waits for its parent to read.
 func (p *Process) Events() <-chan Event { return p.events }
@@ -187,13 +198,33 @@ func (p *Process) Usage(peak *int64) bench.Usage {
 // once the child was stopped or killed.
 func (p *Process) Died() *Failure {
 	msg := "the child ended without an answer"
-	if p.err != nil {
-		msg += ": " + p.err.Error()
-	}
-	if s := p.errout.reason(); s != "" {
-		msg += "; it wrote: " + s
+	if how := p.how(); how != "" {
+		msg += ": " + how
 	}
 	return &Failure{Code: "child_died", Message: msg}
+}
+
+// Ending describes how a child ended that nobody had asked to: "signal: killed", or what it
+// told of itself. It is valid once the child is gone.
+func (p *Process) Ending() string {
+	for e := range p.events {
+		if e.Failure != nil {
+			return e.Failure.Message
+		}
+	}
+	return cmp.Or(p.how(), "without a word")
+}
+
+// how is what the system says of the child's end, and the child itself.
+func (p *Process) how() string {
+	var parts []string
+	if p.err != nil {
+		parts = append(parts, p.err.Error())
+	}
+	if s := p.errout.reason(); s != "" {
+		parts = append(parts, "it wrote: "+s)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Stderr is the beginning of what the child wrote to its standard error, for the log.

@@ -66,6 +66,10 @@ type Fork struct {
 	// Progress is called after each slice with the phase's name, the number of slices done,
 	// how many there are, and the last sample.
 	Progress func(phase string, slice, slices int, sample float64)
+	// Doing is called with what the fork does next, but for the slices that Progress tells of,
+	// and with the operations that failed so far, nil for none. It is called anew when they are
+	// more.
+	Doing func(what string, failed *bench.Failures)
 }
 
 // A Record is what a fork measured.
@@ -158,6 +162,8 @@ type session struct {
 	times *times    // of all lanes; nil where operations are timed in batches
 	batch int       // operations per clock reading
 	began time.Time // when the first operation began
+	said  string    // what the fork does
+	told  int64     // operations that failed, when it was told
 }
 
 // grow opens lanes until there are n, performs each new one's first operation, and asks whether
@@ -174,6 +180,7 @@ func (s *session) grow(ctx context.Context, n int) error {
 
 // open makes lane i ready and performs its first operation.
 func (s *session) open(ctx context.Context, i int) error {
+	s.doing("the opening of lane %d of %d", i+1, s.most)
 	trial, err := s.Kernel.Open(ctx, s.Params.With(kernels.Lane, strconv.Itoa(i)))
 	if err != nil {
 		return fmt.Errorf("open lane %d of %d: %w", i+1, s.most, err)
@@ -186,6 +193,7 @@ func (s *session) open(ctx context.Context, i int) error {
 	if i == 0 {
 		s.began = time.Now().UTC()
 	}
+	s.doing("the first operation of lane %d of %d", i+1, s.most)
 	if err := trial.Do(ctx, 1); err != nil {
 		return fmt.Errorf("first operation of lane %d of %d: %w", i+1, s.most, err)
 	}
@@ -240,6 +248,7 @@ func (s *session) check(lanes []*lane) error {
 		if !ok {
 			continue
 		}
+		s.doing("the check of the answer of lane %d of %d", l.number, s.most)
 		if err := c.Check(); err != nil {
 			return fmt.Errorf("%w: lane %d: %w", ErrCheck, l.number, err)
 		}
@@ -256,6 +265,7 @@ func (s *session) calibrate(ctx context.Context) error {
 	}
 	goal := min(s.Plan.Slice.Std()/20, 5*time.Millisecond)
 	for s.batch < 1<<30 {
+		s.doing("the calibration at %d operations", s.batch)
 		start := time.Now()
 		if err := s.lanes[0].trial.Do(ctx, s.batch); err != nil {
 			return fmt.Errorf("calibrate: %w", err)
@@ -290,6 +300,9 @@ func (s *session) phase(ctx context.Context, p phase) ([]slice, error) {
 	factor := s.unit()
 	done := make([]slice, 0, p.slices)
 	for i := range p.slices {
+		if i == 0 { // of the others Progress tells
+			s.doing("%s", SliceOf(p.name, p.done+1, p.of))
+		}
 		sl, err := s.slice(ctx, p.length)
 		if err != nil {
 			return nil, err
@@ -302,6 +315,9 @@ func (s *session) phase(ctx context.Context, p phase) ([]slice, error) {
 			}
 		}
 		done = append(done, sl)
+		if s.Doing != nil && s.failed() > s.told {
+			s.tell()
+		}
 		if s.Progress != nil {
 			s.Progress(p.name, p.done+i+1, p.of, sl.sample)
 		}
