@@ -19,7 +19,7 @@ import (
 // requestFlags make a request of names, or change the one of a file.
 type requestFlags struct {
 	What  []string          `arg:"" name:"what" help:"A suite (${suites}), kernels or families (scimark soap.echo), or a request file (- for standard input)."`
-	Param map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
+	Param map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix; of a suite only the cases with these." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
 	planFlags
 	Repeat *int              `help:"Trials of each case: their differences are the noise." placeholder:"N"`
 	Tag    map[string]string `short:"t" help:"A label of the run, to find it by." placeholder:"NAME=VALUE" mapsep:"none"`
@@ -69,6 +69,9 @@ func (f requestFlags) build(in io.Reader) ([]byte, error) {
 	text, named, err := f.read(in)
 	if err != nil {
 		return nil, err
+	}
+	if named == nil && len(f.Param) > 0 {
+		return nil, exitError{exitUsage, fmt.Errorf("-p changes no request file; write the parameters into %s", f.What[0])}
 	}
 	changes := f.changes(named)
 	if named == nil && len(changes) == 0 && f.Repeat == nil {
@@ -160,6 +163,9 @@ func (f requestFlags) named() request {
 	for _, name := range f.What {
 		if isSuite(name) && req["suite"] == nil {
 			req["suite"] = name
+			if len(params) > 0 {
+				req["params"] = params
+			}
 			continue
 		}
 		c := map[string]any{"kernel": name}

@@ -171,7 +171,7 @@ func (h levelHandler) WithGroup(name string) slog.Handler {
 // itself on a host. Its flags are those of benchd run, but for the repeats.
 type calibrateCommand struct {
 	What   []string          `arg:"" optional:"" help:"What to measure, as in benchd run; by default the suite quick."`
-	Param  map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
+	Param  map[string]string `short:"p" help:"A parameter of the kernels named, or several values for a matrix; of a suite only the cases with these." placeholder:"NAME=VALUE[,VALUE]" mapsep:"none"`
 	Repeat int               `short:"k" help:"How often the cases are measured; at least three tell something." default:"10"`
 	Server string            `help:"URL of a service, whose store then keeps the noise; without it this host is calibrated here and now." env:"BENCHD_SERVER" placeholder:"URL"`
 	planFlags

@@ -100,10 +100,8 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits, services ..
 	if spec.Suite == "" && len(spec.Cases) == 0 {
 		r.fail(node{}, "nothing_asked", "names no suite and no cases; give \"suite\" or \"cases\" or both")
 	}
-	if suite != nil {
-		for i, cs := range suite.Cases {
-			r.expand(node{ptr: fmt.Sprintf("/suite/%d", i)}, cs)
-		}
+	if suite != nil || spec.Suite == "" {
+		r.suiteCases(suite, spec.Params)
 	}
 	spec.Cases = slices.Clone(spec.Cases)
 	for i, cs := range spec.Cases {
@@ -142,6 +140,7 @@ type resolver struct {
 	limits  Limits
 	// services are what Every stands for, the scheme by the name; nil when it cannot be told.
 	services map[string]string
+	narrow   *narrowing // of the suite whose cases are expanded; nil for those of the request
 	cases    []Case
 	seen     map[string]bool
 }
@@ -202,6 +201,7 @@ func (r *resolver) expand(at node, cs CaseSpec) CaseSpec {
 					filled.Params[p.Name] = dims[i]
 				}
 			}
+			dims[i] = r.narrowed(info, p, dims[i])
 		}
 		r.product(at, info, dims)
 	}

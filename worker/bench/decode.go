@@ -279,6 +279,7 @@ func (d *decoder) spec(n node) Spec {
 	var s Spec
 	d.object(n, map[string]func(node){
 		"suite":   func(c node) { s.Suite = d.text(c) },
+		"params":  func(c node) { s.Params = d.matrix(c) },
 		"cases":   func(c node) { d.list(c, func(e node) { s.Cases = append(s.Cases, d.caseSpec(e)) }) },
 		"hosts":   func(c node) { s.Hosts = d.hosts(c) },
 		"plan":    func(c node) { s.Plan = d.plan(c) },

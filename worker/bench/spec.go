@@ -11,6 +11,7 @@ import (
 // default, so that the Spec in a run can be posted again as it is.
 type Spec struct {
 	Suite   string            `json:"suite,omitempty" example:"quick"`              // the name of a suite; suite or cases or both
+	Params  Matrix            `json:"params,omitempty" swaggertype:"object"`        // narrows the suite: of each case that has such a parameter only these values
 	Cases   []CaseSpec        `json:"cases,omitempty"`                              // kernels with their parameters
 	Hosts   HostSelector      `json:"hosts"`                                        // which hosts measure; empty means any one host
 	Plan    Plan              `json:"plan"`                                         // how long and how often is measured

@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 		{"too deep", strings.Repeat("[", 100) + strings.Repeat("]", 100), "not_json", "", "deep"},
 		{"not an object", `[]`, "wrong_type", "", "must be an object, not a list"},
 		{"empty", `{}`, "nothing_asked", "", "give \"suite\" or \"cases\""},
-		{"unknown field", `{"cases":[{"kernel":"math"}],"plam":{}}`, "unknown_field", "/plam", "cases, hosts, labels, plan, repeat, suite, timeout"},
+		{"unknown field", `{"cases":[{"kernel":"math"}],"plam":{}}`, "unknown_field", "/plam", "cases, hosts, labels, params, plan, repeat, suite, timeout"},
 		{"unknown field deep down", `{"cases":[{"kernel":"math","param":{}}]}`, "unknown_field", "/cases/0/param", "kernel, operations, params"},
 		{"unknown kernel", `{"cases":[{"kernel":"math.sub"}]}`, "unknown_kernel", "/cases/0/kernel", "math.add, math.mul, net.echo, math, net"},
 		{"unknown suite", `{"suite":"quik"}`, "unknown_suite", "/suite", "quick, full"},
