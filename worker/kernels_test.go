@@ -27,6 +27,8 @@ func families() []kernels.Family {
 		odd{name: "odd.hog", do: hog},
 		odd{name: "odd.refuses", open: func() (func() error, error) { return nil, errors.New("nobody is at home") }},
 		odd{name: "odd.flaky", do: flaky()},
+		checked{odd{name: "odd.gone", do: sleep}, 2},
+		checked{odd{name: "odd.absent", do: sleep}, 1},
 		odd{name: "odd.lazy", do: lazy()},
 		odd{name: "odd.moody", do: moody()},
 		served{odd{name: "odd.served", do: sleep}, serve},

@@ -153,5 +153,8 @@ func (s *shift) client(ctx context.Context, a *assembly, job child.Job) error {
 	}
 	a.records = append(a.records, *e.Record)
 	a.doing = child.Doing{} // its failures are the record's
+	if why := e.Record.Unchecked; why != "" {
+		a.doubt("unchecked", "whether the answers of fork %d were right to its end is not known: %s", len(a.records), a.hide(why))
+	}
 	return nil
 }

@@ -82,13 +82,18 @@ func (l *lane) run(ctx context.Context, length span, batch int) {
 	l.elapsed = max(l.elapsed, 1) // a clock of large steps may not see a few operations pass
 }
 
-// fail counts an operation that failed.
-func (l *lane) fail(err error) {
+// count counts an operation that failed.
+func (l *lane) count(err error) {
 	if l.failures.Count == 0 {
 		l.failures.Sample = err.Error()
 	}
 	l.failures.Count++
 	l.failures.Classes[Class(err)]++
+}
+
+// fail counts an operation of a slice that failed, and gives the lane up after too many.
+func (l *lane) fail(err error) {
+	l.count(err)
 	if l.row++; l.row >= maxRow {
 		l.fatal = fmt.Errorf("%w in a row of %d; the last: %w", ErrNothing, l.row, err)
 	}

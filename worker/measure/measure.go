@@ -79,6 +79,8 @@ type Record struct {
 	Times  *Times // nil where operations are timed in batches
 	Warmup *Times // of the operations that do not count; nil when there were none, or as above
 	Steps  []Step // of a ramp, in the order in which they were measured; none without one
+	// Unchecked says why it is not known whether the last answers were right; empty if it is.
+	Unchecked string
 }
 
 // A Step is what a fork measured at one number of lanes, beside the samples and slices that its
@@ -129,10 +131,13 @@ func (f Fork) Run(ctx context.Context) (rec Record, err error) {
 	if err != nil {
 		return Record{}, err
 	}
-	if err := s.check(s.lanes); err != nil {
+	unchecked, err := s.recheck()
+	if err != nil {
 		return Record{}, err
 	}
-	return s.record(warm, measured)
+	rec, err = s.record(warm, measured)
+	rec.Unchecked = unchecked
+	return rec, err
 }
 
 // measure measures the slices of each step, which is one without a ramp.
@@ -239,21 +244,6 @@ func (s *session) close() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// check asks lanes whether their answers are right.
-func (s *session) check(lanes []*lane) error {
-	for _, l := range lanes {
-		c, ok := l.trial.(kernels.Checker)
-		if !ok {
-			continue
-		}
-		s.doing("the check of the answer of lane %d of %d", l.number, s.most)
-		if err := c.Check(); err != nil {
-			return fmt.Errorf("%w: lane %d: %w", ErrCheck, l.number, err)
-		}
-	}
-	return nil
 }
 
 // calibrate finds how many operations of a batched kernel go between two readings of the
