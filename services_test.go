@@ -186,7 +186,8 @@ func TestRunWithoutServices(t *testing.T) {
 	}{
 		{"there is none", []string{"run", "soap.echo", "-p", "server=nosuch"}, `this host has no service "nosuch"; it has none: --service NAME=URL gives it one`},
 		{
-			"there are others", []string{"run", "soap", "-p", "server=embedded,nosuch", "--service", "b=https://bob:s3cret@127.0.0.1:1/ a=HTTP://127.0.0.1:1/"},
+			"there are others",
+			[]string{"run", "soap", "-p", "server=embedded,nosuch", "--service", "b=https://bob:s3cret@127.0.0.1:1/ a=HTTP://127.0.0.1:1/"},
 			`this host has no service "nosuch"; it has a (http), b (https)`,
 		},
 		{"to calibrate", []string{"calibrate", "soap.echo", "-p", "server=nosuch"}, `this host has no service "nosuch"`},

@@ -16,8 +16,17 @@ func TestWholeNumbers(t *testing.T) {
 		written string
 		want    int
 	}{
-		{"7", 7}, {"7.0", 7}, {"7e0", 7}, {"1e2", 100}, {"1E+2", 100}, {"1.0e1", 10}, {"2.5e1", 25}, {"700e-2", 7}, {"0.07e2", 7},
-		{"70.00e-1", 7}, {"7." + strings.Repeat("0", 1000), 7},
+		{"7", 7},
+		{"7.0", 7},
+		{"7e0", 7},
+		{"1e2", 100},
+		{"1E+2", 100},
+		{"1.0e1", 10},
+		{"2.5e1", 25},
+		{"700e-2", 7},
+		{"0.07e2", 7},
+		{"70.00e-1", 7},
+		{"7." + strings.Repeat("0", 1000), 7},
 	} {
 		spec, cases, err := resolve(fmt.Sprintf(
 			`{"cases":[{"kernel":"net.echo","params":{"clients":[%[1]s,%[2]d]},"operations":%[1]s}],"plan":{"forks":%[1]s,"slices":1,"warmup":0},"repeat":%[1]s}`, tt.written, tt.want))
