@@ -7,7 +7,7 @@ import "fmt"
 //
 //	the opening of lane 2 of 4
 //	the first operation of lane 2 of 4
-//	the calibration at 1024 operations
+//	the calibration with batches of 1024
 //	slice 3 of 10 of the warm-up
 
 // SliceOf names a slice of a phase, counted from 1, as Fork.Doing does.

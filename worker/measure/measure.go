@@ -255,7 +255,7 @@ func (s *session) calibrate(ctx context.Context) error {
 	}
 	goal := min(s.Plan.Slice.Std()/20, 5*time.Millisecond)
 	for s.batch < 1<<30 {
-		s.doing("the calibration at %d operations", s.batch)
+		s.doing("the calibration with batches of %d", s.batch)
 		start := time.Now()
 		if err := s.lanes[0].trial.Do(ctx, s.batch); err != nil {
 			return fmt.Errorf("calibrate: %w", err)
