@@ -108,13 +108,13 @@ func TestReadme(t *testing.T) {
 // bash runs one command as the reader's shell would, which keeps the variables.
 func bash(t *testing.T, dir string, service *process, command string) string {
 	t.Helper()
-	script := "touch variables\n. ./variables\n" + command + "\ndeclare -p ID LONG BASE HEAD > variables 2> /dev/null || true"
+	script := "touch variables\n. ./variables\n" + command + "\ndeclare -p ID LONG BASE HEAD SHORT > variables 2> /dev/null || true"
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "BENCHD_TEST_MAIN=1", "BENCHD_LOCK="+lockOf(t))
-	if service != nil {
+	if service != nil && !strings.Contains(command, "calibrate $SHORT") { // which is without a service
 		cmd.Env = append(cmd.Env, "BENCHD_SERVER="+service.url)
 	}
 	var out, errs bytes.Buffer

@@ -131,8 +131,8 @@ func (p *page) foot() {
 		if t.Score != nil && t.State == bench.Succeeded && !t.Validity.Valid {
 			p.note("%s is doubtful: %s.", p.label(t), codes(t.Validity.Reasons))
 		}
-		p.departures(t)
 	}
+	p.departures()
 	if len(p.notes) > 0 {
 		p.text.WriteString("\n" + strings.Join(p.notes, "\n") + "\n")
 	}
@@ -153,34 +153,10 @@ func codes(reasons []string) string {
 	return strings.Join(out, ", ")
 }
 
-// departures notes what of a trial's plan is not the suite's.
-func (p *page) departures(t bench.TrialResult) {
-	own := bench.Spec{Suite: p.suite.Name, Plan: p.suite.Plan}.PlanOf(t.Case())
-	had := p.result.Spec.PlanOf(t.Case())
-	var out []string
-	differs := func(what string, had, own any) {
-		if had != own {
-			out = append(out, fmt.Sprintf("%s %v instead of %v", what, had, own))
-		}
-	}
-	differs("forks", had.Forks, own.Forks)
-	differs("slices", had.Slices, own.Slices)
-	differs("operations", had.Operations, own.Operations)
-	if had.Operations == 0 {
-		differs("slice", had.Slice, own.Slice)
-	}
-	differs("ramp", had.Ramp, own.Ramp)
-	differs("warm-up", had.Warmup, own.Warmup)
-	differs("interval", had.Interval, own.Interval)
-	if len(out) > 0 {
-		p.note("The rules are not the suite's: %s.", strings.Join(out, ", "))
-	}
-}
-
 // label names a trial in a note, by what tells it from the others of the suite.
 func (p *page) label(t bench.TrialResult) string {
 	var words []string
-	for _, name := range []string{"encoding", "model", "size", "clients", "server"} {
+	for _, name := range labelParams() {
 		if v, ok := t.Params[name]; ok {
 			words = append(words, name+"="+v)
 		}
