@@ -50,22 +50,22 @@ func (p *page) departuresOf(t bench.TrialResult) (out []string) {
 	return out
 }
 
-// which says by what some of the trials differ from the others: " for size=1MB".
+// which says which trials some of them are: " for size=1MB". One parameter is enough if the
+// others have none of its values.
 func (p *page) which(some []bench.TrialResult) string {
-	if len(some) == len(p.trials) {
+	rest := slices.DeleteFunc(slices.Clone(p.trials), func(t bench.TrialResult) bool {
+		return slices.ContainsFunc(some, func(s bench.TrialResult) bool { return s.ID == t.ID })
+	})
+	if len(rest) == 0 {
 		return ""
 	}
-	var words []string
 	for _, name := range labelParams() {
-		all, here := valuesOf(p.trials, name), valuesOf(some, name)
-		if len(here) > 0 && len(here) < len(all) {
-			words = append(words, name+"="+strings.Join(here, ","))
+		here, there := valuesOf(some, name), valuesOf(rest, name)
+		if len(here) > 0 && !slices.ContainsFunc(here, func(v string) bool { return slices.Contains(there, v) }) {
+			return fmt.Sprintf(" for %s=%s", name, strings.Join(here, ","))
 		}
 	}
-	if len(words) == 0 {
-		return fmt.Sprintf(" for %d of %d trials", len(some), len(p.trials))
-	}
-	return " for " + strings.Join(words, " ")
+	return fmt.Sprintf(" for %d of %d trials", len(some), len(p.trials))
 }
 
 // valuesOf lists the values of a parameter, each once.
