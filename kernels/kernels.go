@@ -44,6 +44,13 @@ type Counter interface {
 	Count() Work
 }
 
+// A Describer is a Trial that tells what was set at the other side, in the words of its
+// manual: the acknowledgement, the durability, the version of a broker. The result shows it.
+// It is asked after the last operation, and before Close.
+type Describer interface {
+	Describe() map[string]string
+}
+
 // Work is what one operation amounts to. Zero means "not counted".
 type Work struct {
 	Flops float64 // floating-point operations

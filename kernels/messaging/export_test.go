@@ -1,6 +1,16 @@
 package messaging
 
-import "context"
+import (
+	"context"
+
+	"benchd/kernels"
+)
+
+// Refused tells that no broker has what the parameters ask for.
+func Refused(p kernels.Params) bool {
+	_, err := entryOf(p)
+	return err != nil
+}
 
 // A Mailbox opens a mailbox to tests, with the number as the only content of a letter.
 type Mailbox struct{ box *mailbox }

@@ -9,7 +9,6 @@ package messaging
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"benchd/kernels"
@@ -20,10 +19,11 @@ const maxLanes = 256
 
 // Family returns the kernels of the family.
 func Family() kernels.Family {
+	pool := newPool()
 	return kernels.Family{
 		Name:    "messaging",
 		Title:   "Messages there and back, through a broker and between mailboxes.",
-		Kernels: []kernels.Kernel{roundtripKernel{}, mailboxKernel{}},
+		Kernels: []kernels.Kernel{roundtripKernel{pool}, mailboxKernel{}},
 	}
 }
 
@@ -34,9 +34,10 @@ type broker interface {
 	// address at which respond and dial find it, and a function that ends it in order.
 	start(ctx context.Context, p kernels.Params) (addr string, stop func(), err error)
 	// respond attaches the echo service to the broker at addr and calls ready once it is
-	// there. It answers every request until ctx is done and then returns nil. It may answer
-	// from several goroutines, each with a service that newService made for it.
-	respond(ctx context.Context, addr string, p kernels.Params, newService func() service, ready func()) error
+	// there, with the address at which dial reaches it. It answers every request until ctx is
+	// done and then returns nil. It may answer from several goroutines, each with a service
+	// that newService made for it.
+	respond(ctx context.Context, addr string, p kernels.Params, newService func() service, ready func(addr string)) error
 	// dial connects one lane to the broker at addr.
 	dial(ctx context.Context, addr string, p kernels.Params) (conn, error)
 }
@@ -53,42 +54,6 @@ type conn interface {
 	roundTrip(ctx context.Context, request []byte) (reply []byte, err error)
 	// close ends the connection and leaves nothing behind at the broker.
 	close() error
-}
-
-// errLost is the cause of a Failure of class reset.
-var errLost = errors.New("the connection to the broker was lost")
-
-// namedBroker is a line of the table of brokers.
-type namedBroker struct {
-	name string
-	broker
-}
-
-// brokers is the table of brokers; the first is the default.
-func brokers() []namedBroker {
-	return []namedBroker{
-		{"nats", natsBroker{}},
-		{"tcp", &tcpBroker{}},
-	}
-}
-
-// brokerNames returns the names in the order of the table.
-func brokerNames() []string {
-	var names []string
-	for _, b := range brokers() {
-		names = append(names, b.name)
-	}
-	return names
-}
-
-// brokerOf returns the broker that the parameters name.
-func brokerOf(p kernels.Params) (broker, error) {
-	for _, b := range brokers() {
-		if b.name == p.Word("broker") {
-			return b.broker, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no broker %q; there are %q", p.Word("broker"), brokerNames())
 }
 
 // mismatch is the Failure of a reply that is not the one that was due.

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -15,19 +14,17 @@ import (
 	"benchd/kernels"
 )
 
-// natsBroker is the NATS server, core messages only: nothing is stored, and a message
-// without a receiver is gone.
+// natsDriver speaks to a NATS server. With core messages nothing is stored, and a message
+// without a receiver is gone; messages that are to be kept go through JetStream.
 //
 // Request and reply go by the convention of NATS: the request names a reply subject of one
 // use under the client's inbox, and the service publishes its answer there.
-type natsBroker struct{}
+type natsDriver struct{}
 
-var _ broker = natsBroker{}
+var _ driver = natsDriver{}
 
 const (
-	natsSubject  = "benchd.echo"
-	natsGroup    = "benchd.echo.services"
-	natsPatience = 10 * time.Second
+	natsGroup = "services"
 	// natsMaxPayload leaves room above the largest message, as natsMaxPending does for the
 	// largest messages of all the lanes at once, which the service's connection may have to
 	// hold; the server cuts off who exceeds it.
@@ -36,197 +33,160 @@ const (
 )
 
 // start runs a server that logs nothing, handles no signals and knows no other server.
-func (natsBroker) start(_ context.Context, _ kernels.Params) (string, func(), error) {
-	s, err := server.NewServer(&server.Options{
+func (natsDriver) start(_ context.Context, p kernels.Params) (string, func(), error) {
+	o := &server.Options{
 		ServerName: "benchd", Host: "127.0.0.1", Port: server.RANDOM_PORT,
 		NoLog: true, NoSigs: true, NoSystemAccount: true,
 		MaxPayload: natsMaxPayload, MaxPending: natsMaxPending,
-	})
+	}
+	forget, err := natsStore(o, p)
 	if err != nil {
+		return "", nil, err
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		forget()
 		return "", nil, fmt.Errorf("make a NATS server: %w", err)
 	}
 	stop := func() {
 		s.Shutdown()
 		s.WaitForShutdown()
+		forget()
 	}
 	s.Start()
-	if !s.ReadyForConnections(natsPatience) {
+	if !s.ReadyForConnections(connectPatience) {
 		stop()
-		return "", nil, fmt.Errorf("start a NATS server: it took no connections within %s", natsPatience)
+		return "", nil, fmt.Errorf("start a NATS server: it took no connections within %s", connectPatience)
 	}
-	return s.Addr().String(), stop, nil
+	return "nats://" + s.Addr().String(), stop, nil
 }
 
-// respond runs as many services as can work at one time, each on a connection of its own,
-// in one queue group, so that the server hands each request to one of them.
-func (natsBroker) respond(ctx context.Context, addr string, p kernels.Params, newService func() service, ready func()) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	n := min(max(1, p.Int("clients")), runtime.GOMAXPROCS(0))
-	links := make([]*natsLink, 0, n)
-	defer func() {
-		for _, l := range links {
-			l.close()
-		}
-	}()
-	for range n {
-		l, err := natsListen(ctx, addr)
-		if err != nil && ctx.Err() != nil {
-			return nil // told to end before it was ready
-		}
-		if err != nil {
-			return err
-		}
-		links = append(links, l)
+// prepare makes the stream where messages are kept; core messages need nothing.
+func (natsDriver) prepare(ctx context.Context, at place, p kernels.Params) (func(), error) {
+	if p.Bool("persistent") {
+		return prepareStream(ctx, at, p)
 	}
-	ready()
-	errs := make([]error, n)
-	var all sync.WaitGroup
-	for i, l := range links {
-		all.Go(func() {
-			errs[i] = l.serve(ctx, newService())
-			cancel()
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
+	return func() {}, nil
 }
 
-// natsListen connects a service and makes sure that the server knows of its subscription.
-func natsListen(ctx context.Context, addr string) (*natsLink, error) {
-	l, err := natsConnect(ctx, addr)
+// connect connects a service to the queue group of the trial's subject, or a client with an
+// inbox of its own.
+func (natsDriver) connect(ctx context.Context, at place, p kernels.Params, r role) (wire, error) {
+	l, err := natsConnect(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	_, err = l.conn.ChanQueueSubscribe(natsSubject, natsGroup, l.messages)
+	if p.Bool("persistent") {
+		return newStreamWire(l, at, p, r)
+	}
+	w := &natsWire{natsLink: l, subject: at.queue, serving: r.serving}
+	if r.serving {
+		_, err = l.conn.ChanQueueSubscribe(at.queue, natsGroup, l.messages)
+	} else {
+		w.inbox = l.conn.NewInbox() + "."
+		_, err = l.conn.ChanSubscribe(w.inbox+"*", l.messages)
+	}
 	if err == nil {
-		err = l.conn.FlushTimeout(natsPatience)
+		// The server is to know of the subscription before anybody sends to it.
+		err = l.conn.FlushTimeout(connectPatience)
 	}
 	if err != nil {
-		l.close()
-		return nil, fmt.Errorf("subscribe to %s: %w", natsSubject, err)
+		_ = l.close() // the error that counts is the one before
+		return nil, fmt.Errorf("subscribe to a subject of the NATS server at %s: %w", at.url.Host, err)
 	}
-	return l, nil
+	return w, nil
 }
 
-// serve answers requests until ctx is done, which is its orderly end.
-func (l *natsLink) serve(ctx context.Context, answer service) error {
-	for {
-		select {
-		case m := <-l.messages:
-			if err := l.conn.Publish(m.Reply, answer(m.Data)); err != nil {
-				return fmt.Errorf("publish a reply: %w", err)
-			}
-		case <-l.lost:
-			if ctx.Err() != nil {
-				return nil
-			}
-			return errLost
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// dial connects one lane.
-func (natsBroker) dial(ctx context.Context, addr string, _ kernels.Params) (conn, error) {
-	l, err := natsInbox(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	return &natsConn{addr: addr, link: l}, nil
-}
-
-// natsConn is the connection of one lane over all its losses.
-type natsConn struct {
-	addr    string
-	link    *natsLink // nil after a loss
-	backoff backoff
-	number  uint64
-}
-
-// roundTrip publishes the request and waits for the message on its reply subject.
+// natsWire is a connection for core messages.
 //
 // Of the ways that the client library offers this is the one with the fewest steps: the
 // subscription hands its messages straight to a channel, where a request of the library's
 // own passes a handler's goroutine, a map and a channel made for it.
-func (c *natsConn) roundTrip(ctx context.Context, request []byte) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("send a request: %w", err)
-	}
-	if err := c.connected(ctx); err != nil {
-		return nil, err
-	}
-	c.number++
-	reply, err := c.link.request(ctx, c.number, request)
-	if err != nil && c.link.isLost() {
-		c.link.close()
-		c.link = nil
-	}
-	return reply, err
+type natsWire struct {
+	*natsLink
+	subject string
+	inbox   string // the reply subjects up to the number
+	serving bool
 }
 
-// connected makes sure that there is a link.
-func (c *natsConn) connected(ctx context.Context) error {
-	if c.link != nil {
-		return nil
+// send publishes a request with its reply subject, or a reply on it.
+func (w *natsWire) send(_ context.Context, p *parcel) error {
+	var err error
+	switch {
+	case p.to != "":
+		err = w.conn.Publish(replySubject(p.to, p.number), p.body)
+	case p.oneWay:
+		err = w.conn.Publish(w.subject, p.body)
+	default:
+		err = w.conn.PublishRequest(w.subject, replySubject(w.inbox, p.number), p.body)
 	}
-	if err := c.backoff.wait(ctx); err != nil {
-		return fmt.Errorf("wait to connect again: %w", err)
+	return w.judge("publish a message", err)
+}
+
+// replySubject is the subject of one use for the reply to one request. One that is no inbox
+// of ours is taken as it is.
+func replySubject(inbox string, number uint64) string {
+	if !strings.HasSuffix(inbox, ".") {
+		return inbox
 	}
-	l, err := natsInbox(ctx, c.addr)
+	var b [64]byte
+	return string(strconv.AppendUint(append(b[:0], inbox...), number, 36))
+}
+
+// receive takes the next message.
+func (w *natsWire) receive(ctx context.Context) (parcel, error) {
+	m, err := w.next(ctx)
 	if err != nil {
-		c.backoff.failed()
-		return fmt.Errorf("connect again: %w", err)
+		return parcel{}, err
 	}
-	c.backoff.succeeded()
-	c.link = l
-	return nil
-}
-
-// close ends the connection; a second call does nothing.
-func (c *natsConn) close() error {
-	if c.link != nil {
-		c.link.close()
-		c.link = nil
-	}
-	return nil
-}
-
-// request sends one request and waits for its reply.
-func (l *natsLink) request(ctx context.Context, number uint64, request []byte) ([]byte, error) {
-	due := string(strconv.AppendUint(l.inbox, number, 36))
-	if err := l.conn.PublishRequest(natsSubject, due, request); err != nil {
-		if l.isLost() {
-			return nil, &kernels.Failure{Class: "reset", Err: fmt.Errorf("publish a request: %w", err)}
-		}
-		return nil, fmt.Errorf("publish a request: %w", err)
-	}
-	for {
-		select {
-		case m := <-l.messages:
-			if m.Subject == due {
-				return natsReply(m)
-			}
-			if !l.givenUp[m.Subject] {
-				return nil, mismatch("a reply came on %s, due was one on %s", m.Subject, due)
-			}
-			delete(l.givenUp, m.Subject)
-		case <-l.lost:
-			return nil, &kernels.Failure{Class: "reset", Err: fmt.Errorf("wait for a reply: %w", errLost)}
-		case <-ctx.Done():
-			// The reply may still come, and must not be taken for the next one.
-			l.givenUp[due] = true
-			return nil, fmt.Errorf("wait for a reply: %w", ctx.Err())
-		}
-	}
-}
-
-// natsReply returns the message's bytes, unless it is the server's word that nobody listens
-// on the subject: status 503 and no bytes.
-func natsReply(m *nats.Msg) ([]byte, error) {
+	// The server's word that nobody listens on the subject: status 503 and no bytes. It
+	// comes to the subject of the reply.
 	if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
-		return nil, &kernels.Failure{Class: "refused", Err: nats.ErrNoResponders}
+		return natsParcel(m.Subject, nil), &kernels.Failure{Class: "refused", Err: nats.ErrNoResponders}
 	}
-	return m.Data, nil
+	if w.serving {
+		return natsParcel(m.Reply, m.Data), nil
+	}
+	return natsParcel(m.Subject, m.Data), nil
 }
+
+// natsParcel takes a reply subject apart.
+func natsParcel(subject string, body []byte) parcel {
+	i := strings.LastIndexByte(subject, '.') + 1
+	number, err := strconv.ParseUint(subject[i:], 36, 64)
+	if err != nil || subject[i] == '0' || strings.ToLower(subject[i:]) != subject[i:] {
+		// It is no number as replySubject writes it: the subject is somebody else's.
+		return parcel{reply: subject, body: body, oneWay: subject == ""}
+	}
+	return parcel{reply: subject[:i], number: number, body: body}
+}
+
+// confirm makes a round trip to the server, which has then seen all that went before it: it
+// is all that core NATS has for a confirm.
+func (w *natsWire) confirm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, replyPatience)
+	defer cancel()
+	return w.judge("flush to the server", w.conn.FlushWithContext(ctx))
+}
+
+// describe tells what carries the messages.
+func (w *natsWire) describe() map[string]string {
+	return map[string]string{"broker": "NATS " + w.conn.ConnectedServerVersion(), "messages": "core", "delivery": "at most once", "storage": "none"}
+}
+
+// judge tells a lost connection from a message that the server does not take.
+func (l *natsLink) judge(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, nats.ErrMaxPayload):
+		return &kernels.Failure{Class: "refused", Err: fmt.Errorf("%s: it is larger than the server's max_payload of %d bytes", what, l.conn.MaxPayload())}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", what, err)
+	default:
+		return lostBy(fmt.Errorf("%s: %w", what, err))
+	}
+}
+
+// streamAckWait is how long JetStream waits for an acknowledgement before it delivers again.
+const streamAckWait = 5 * time.Second

@@ -2,6 +2,7 @@ package messaging_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,14 +28,14 @@ func bareNATS(t *testing.T) string {
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the NATS server took no connections")
 	}
-	return s.Addr().String()
+	return "nats://" + s.Addr().String() + "#queue=benchd.echo"
 }
 
 // connectNATS connects a client of the test's own.
 func connectNATS(t *testing.T, addr string) *nats.Conn {
 	t.Helper()
 	closed := make(chan struct{})
-	c, err := nats.Connect("nats://"+addr, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	c, err := nats.Connect("nats://"+hostOf(t, addr), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +111,8 @@ func TestNATSDoubleReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	trial := open(t, "messaging.roundtrip", kernels.Params{"content": "raw", kernels.Addr: addr})
-	if err := trial.Do(t.Context(), 2); class(err) != "mismatch" {
-		t.Errorf("Do returned %v; want a Failure of class mismatch", err)
+	if err := trial.Do(t.Context(), 2); class(err) != "duplicate" {
+		t.Errorf("Do returned %v; want a Failure of class duplicate", err)
 	}
 }
 
@@ -121,10 +122,11 @@ func TestNATSServiceReads(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, nil)
 	c := connectNATS(t, addr)
+	_, queue, _ := strings.Cut(addr, "#queue=")
 	codec := must(envelope.NewCodec(envelope.Stream, envelope.DefaultLimits()))
 	ask := func(request []byte) []byte {
 		t.Helper()
-		m, err := c.Request("benchd.echo", request, patience)
+		m, err := c.Request(queue, request, patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +159,7 @@ func TestNATSLeavesNothing(t *testing.T) {
 	k := kernel(t, "messaging.roundtrip")
 	own := s.NumSubscriptions() // the server has some for itself
 	for range 5 {
-		trial, err := k.Open(t.Context(), with(k, kernels.Params{kernels.Addr: s.Addr().String()}))
+		trial, err := k.Open(t.Context(), with(k, kernels.Params{kernels.Addr: "nats://" + s.Addr().String() + "#queue=q"}))
 		if err != nil {
 			t.Fatal(err)
 		}

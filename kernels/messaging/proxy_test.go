@@ -2,6 +2,7 @@ package messaging_test
 
 import (
 	"net"
+	"net/url"
 	"sync"
 	"testing"
 )
@@ -27,7 +28,7 @@ func newProxy(tb testing.TB, target string) *proxy {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &proxy{addr: l.Addr().String(), listener: l, target: target, open: func() {}}
+	p := &proxy{addr: l.Addr().String(), listener: l, target: hostOf(tb, target), open: func() {}}
 	p.all.Go(p.accept)
 	tb.Cleanup(func() {
 		_ = l.Close() // a test's wire need not end in order
@@ -36,6 +37,26 @@ func newProxy(tb testing.TB, target string) *proxy {
 		p.all.Wait()
 	})
 	return p
+}
+
+// hostOf returns the host and port of an address.
+func hostOf(tb testing.TB, addr string) string {
+	tb.Helper()
+	u, err := url.Parse(addr)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return u.Host
+}
+
+// via returns an address with the wire's in its place.
+func (p *proxy) via(addr string) string {
+	u, err := url.Parse(addr)
+	if err != nil {
+		return addr
+	}
+	u.Host = p.addr
+	return u.String()
 }
 
 func (p *proxy) accept() {

@@ -11,6 +11,7 @@ import (
 
 	"benchd/kernels"
 	"benchd/kernels/kerneltest"
+	"benchd/kernels/messaging"
 )
 
 // patience is how long a test waits for what must come; nothing is that slow.
@@ -18,10 +19,16 @@ const patience = 30 * time.Second
 
 func TestRoundtripConformance(t *testing.T) {
 	kerneltest.Run(t, kernel(t, "messaging.roundtrip"),
+		kerneltest.Skip(func(p kernels.Params) bool { return messaging.Refused(p) || !embedded(p.Word("broker")) }),
 		kerneltest.Also(kernels.Params{"content": "raw", "size": "1MB"}),
+		kerneltest.Also(kernels.Params{"persistent": "true", "sync": "true"}),
+		kerneltest.Also(kernels.Params{"connections": "shared", "clients": "4"}),
 		kerneltest.Also(kernels.Params{"content": "raw", "size": "10KB"}),
 		kerneltest.Also(kernels.Params{"content": "raw", "clients": "8"}))
 }
+
+// embedded tells whether a broker runs without a service outside.
+func embedded(broker string) bool { return !strings.HasPrefix(broker, "redis") }
 
 // brokers returns the names of all brokers: each must pass the tests below.
 func brokers(tb testing.TB) []string {
@@ -54,6 +61,18 @@ func TestBrokers(t *testing.T) {
 				row.test(t, broker)
 			})
 		}
+	}
+}
+
+// scheme is how the addresses of a broker begin.
+func scheme(broker string) string {
+	switch broker {
+	case "amqp091", "amqp10":
+		return "amqp://"
+	case "redis-streams":
+		return "redis://"
+	default:
+		return broker + "://"
 	}
 }
 
@@ -132,7 +151,7 @@ func cut(t *testing.T, broker string) {
 	t.Helper()
 	addr, _ := serve(t, kernels.Params{"broker": broker})
 	wire := newProxy(t, addr)
-	trial := open(t, "messaging.roundtrip", kernels.Params{"broker": broker, kernels.Addr: wire.addr})
+	trial := open(t, "messaging.roundtrip", kernels.Params{"broker": broker, kernels.Addr: wire.via(addr)})
 	for range 3 {
 		do(t, trial, 2)
 		wire.cut()
@@ -151,7 +170,7 @@ func late(t *testing.T, broker string) {
 	p := kernels.Params{"broker": broker, "content": "raw"}
 	addr, _ := serve(t, p)
 	wire := newProxy(t, addr)
-	trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, wire.addr))
+	trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, wire.via(addr)))
 	do(t, trial, 1)
 	wire.hold()
 	for range 3 {
@@ -177,7 +196,7 @@ func silent(t *testing.T, broker string) {
 	defer cancel()
 	k := kernel(t, "messaging.roundtrip")
 	begun := time.Now()
-	if _, err := k.Open(ctx, with(k, kernels.Params{"broker": broker, kernels.Addr: l.Addr().String()})); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := k.Open(ctx, with(k, kernels.Params{"broker": broker, kernels.Addr: scheme(broker) + l.Addr().String() + "#queue=q"})); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Open returned %v; want the context's error", err)
 	}
 	if took := time.Since(begun); took > 5*time.Second {
@@ -230,8 +249,8 @@ func TestRoundtripRefuses(t *testing.T) {
 		want    string
 	}{
 		{"no address", nil, "no address of a broker was given"},
-		{"unknown broker", kernels.Params{"broker": "pigeon", kernels.Addr: "127.0.0.1:1"}, `no broker "pigeon"`},
-		{"unknown content", kernels.Params{"content": "tea", kernels.Addr: "127.0.0.1:1"}, `no content "tea"`},
+		{"unknown broker", kernels.Params{"broker": "pigeon", kernels.Addr: "nats://127.0.0.1:1"}, `no broker "pigeon"`},
+		{"unknown content", kernels.Params{"content": "tea", kernels.Addr: "nats://127.0.0.1:1#queue=q"}, `no content "tea"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -22,9 +22,8 @@ type tcpBroker struct{ listener net.Listener }
 var _ broker = (*tcpBroker)(nil)
 
 const (
-	tcpPatience = 10 * time.Second
-	tcpHeader   = 4       // bytes of a length, big endian
-	tcpLargest  = 8 << 20 // bytes of a message; a longer one is a frame out of step
+	tcpHeader  = 4       // bytes of a length, big endian
+	tcpLargest = 8 << 20 // bytes of a message; a longer one is a frame out of step
 	// tcpCopied is the longest message that is copied behind its length to be written at
 	// once; for longer ones the system gathers both by itself.
 	tcpCopied = 64 << 10
@@ -39,18 +38,18 @@ func (b *tcpBroker) start(ctx context.Context, _ kernels.Params) (string, func()
 	}
 	b.listener = l
 	// respond has closed it already when it ended in order.
-	return l.Addr().String(), func() { _ = l.Close() }, nil
+	return "tcp://" + l.Addr().String(), func() { _ = l.Close() }, nil
 }
 
 // respond takes the lanes' connections and answers each from a goroutine of its own. A
 // connection that breaks is its lane's affair.
-func (b *tcpBroker) respond(ctx context.Context, _ string, _ kernels.Params, newService func() service, ready func()) error {
+func (b *tcpBroker) respond(ctx context.Context, addr string, _ kernels.Params, newService func() service, ready func(string)) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	context.AfterFunc(ctx, func() { _ = b.listener.Close() }) // Accept then says all there is to say
-	ready()
+	ready(addr)
 	for {
 		c, err := b.listener.Accept()
 		switch {
@@ -69,7 +68,11 @@ func (b *tcpBroker) respond(ctx context.Context, _ string, _ kernels.Params, new
 
 // dial connects one lane.
 func (*tcpBroker) dial(ctx context.Context, addr string, _ kernels.Params) (conn, error) {
-	c := &tcpConn{addr: addr}
+	at, err := parsePlace(addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &tcpConn{addr: at.hostPort()}
 	if err := c.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -131,7 +134,7 @@ func (c *tcpConn) again(ctx context.Context) error {
 // connect connects and waits for the service's greeting, an empty message: a system takes
 // connections for a process that does not.
 func (c *tcpConn) connect(ctx context.Context) error {
-	wire, err := (&net.Dialer{Timeout: tcpPatience}).DialContext(ctx, "tcp", c.addr)
+	wire, err := dialTCP(ctx, c.addr)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", c.addr, err)
 	}

@@ -36,7 +36,7 @@ func bareTCP(t *testing.T, greeting []byte, answer func(request []byte) []byte) 
 		_ = l.Close()
 		<-ended
 	})
-	return l.Addr().String()
+	return "tcp://" + l.Addr().String()
 }
 
 // talk answers requests of 1 KB on a connection until it ends.
@@ -115,7 +115,7 @@ func TestTCPContextEndsBetweenCalls(t *testing.T) {
 	p := kernels.Params{"broker": "tcp", "content": "raw"}
 	addr, _ := serve(t, p)
 	wire := newProxy(t, addr)
-	trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, wire.addr))
+	trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, wire.via(addr)))
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		if err := trial.Do(ctx, 1); err != nil {

@@ -1,0 +1,136 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"benchd/kernels"
+)
+
+// A driver speaks the protocol of one broker. What it connects is a wire; all that is the
+// same for every broker is done above it: numbers, lost connections, time-outs, the echo
+// service, and lanes that share a connection.
+type driver interface {
+	// start runs the broker in this process on a random loopback port, and returns its
+	// address and a function that ends it in order.
+	start(ctx context.Context, p kernels.Params) (addr string, stop func(), err error)
+	// prepare makes the queue that at names, wherever the broker does not make it at its
+	// first use, and returns a function that removes it and all that the trial left. It may
+	// be called again after the broker was gone.
+	prepare(ctx context.Context, at place, p kernels.Params) (remove func(), err error)
+	// connect makes a wire for a role.
+	connect(ctx context.Context, at place, p kernels.Params, r role) (wire, error)
+}
+
+// A role is what a wire is for.
+type role struct {
+	// serving is the end of the service: what it receives comes from the queue of the place.
+	// Else it is the end of a client, which receives from a reply queue of its own.
+	serving bool
+	// shared tells that one goroutine receives while others send.
+	shared bool
+	// lane is the number of the client. A broker that makes reply queues beforehand gives
+	// each its own by that.
+	lane int
+}
+
+// A parcel is one message with what a broker carries beside it.
+type parcel struct {
+	// to is the reply queue that it goes to; empty is the queue of the place.
+	to string
+	// reply is, of a request that came, the reply queue of who sent it.
+	reply string
+	// number is the correlation id. A reply bears that of its request.
+	number uint64
+	// body is the message.
+	body []byte
+	// oneWay tells that no reply is expected.
+	oneWay bool
+	// receipt is what the broker wants to have back as the acknowledgement.
+	receipt any
+}
+
+// A wire is a connection to a broker, from its making to its loss. After any error but a
+// Failure of another class than reset it is lost, and is only to be closed.
+type wire interface {
+	// send hands a message to the broker, at once, and with the assurance that the parameter
+	// sync asks for. It is done with the body when it returns.
+	send(ctx context.Context, p *parcel) error
+	// receive returns the next message, and acknowledges the one that it returned before.
+	// The body is the caller's.
+	receive(ctx context.Context) (parcel, error)
+	// confirm returns once the broker has confirmed every message that was sent.
+	confirm(ctx context.Context) error
+	// close ends the connection, acknowledges what was received, and removes the reply queue.
+	close() error
+}
+
+// A describer is a wire that tells what it set at the broker, in the words of its manual.
+type describer interface{ describe() map[string]string }
+
+// errLost is the cause of a Failure of class reset.
+var errLost = errors.New("the connection to the broker was lost")
+
+// lostBy is the Failure of a lost connection.
+func lostBy(err error) error {
+	if err == nil {
+		err = errLost
+	} else if !errors.Is(err, errLost) {
+		err = fmt.Errorf("%w: %w", errLost, err)
+	}
+	return &kernels.Failure{Class: "reset", Err: err}
+}
+
+// survives tells whether a wire is still good after an error.
+func survives(err error) bool {
+	var f *kernels.Failure
+	return err == nil || errors.As(err, &f) && f.Class != "reset"
+}
+
+// An inbox takes what the goroutine of a client library reads and keeps it for the one that
+// calls receive.
+type inbox struct {
+	parcels chan parcel
+	lost    chan struct{} // closed once the connection is gone
+	why     error         // set before that
+}
+
+// room is how many messages an inbox holds. Whoever reads for it waits when it is full, and
+// so does the broker in the end.
+const room = 2 * maxLanes
+
+func newInbox() *inbox {
+	return &inbox{parcels: make(chan parcel, room), lost: make(chan struct{})}
+}
+
+// deliver puts a message in, unless the connection is gone.
+func (i *inbox) deliver(p parcel) {
+	select {
+	case i.parcels <- p:
+	case <-i.lost:
+	}
+}
+
+// lose tells that the connection is gone. It is called once.
+func (i *inbox) lose(why error) {
+	i.why = why
+	close(i.lost)
+}
+
+// next waits for a message. What came before the connection was lost is still given out.
+func (i *inbox) next(ctx context.Context) (parcel, error) {
+	select {
+	case p := <-i.parcels:
+		return p, nil
+	default:
+	}
+	select {
+	case p := <-i.parcels:
+		return p, nil
+	case <-i.lost:
+		return parcel{}, lostBy(i.why)
+	case <-ctx.Done():
+		return parcel{}, ctx.Err()
+	}
+}
