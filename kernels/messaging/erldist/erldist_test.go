@@ -2,7 +2,9 @@ package erldist_test
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -10,7 +12,16 @@ import (
 	"benchd/kernels/messaging/erldist"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(serveEnv) != "" {
+		if err := beServer(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // listen listens on a random port of the loopback.
 func listen(tb testing.TB) net.Listener {

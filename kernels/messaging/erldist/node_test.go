@@ -91,27 +91,37 @@ func receive(tb testing.TB, m *erldist.Mailbox) erldist.Term {
 // pidOf returns the bytes of a pid.
 func pidOf(tb testing.TB, p erldist.Pid) []byte { tb.Helper(); return write(tb, p)[1:] }
 
-// echo has a node answer {Pid, Anything} with Anything, and a pid with five bytes.
+// echo has a node answer as the echoes in testdata do.
 func echo(tb testing.TB, n *erldist.Node) {
 	tb.Helper()
+	if err := handleEcho(n); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func handleEcho(n *erldist.Node) error {
 	_, err := n.Handle("echo", func(p *erldist.Peer, message []byte) {
 		r, err := erldist.NewReader(message)
 		if err != nil {
 			return
 		}
-		if _, err := r.Tuple(); err != nil {
-			if _, pid, err := r.Pid(); err == nil {
-				_ = p.Send(pid, []byte{131, 109, 0, 0, 0, 5, 1, 2, 3, 4, 5}, nil)
-			}
+		if _, pid, err := r.Pid(); err == nil {
+			_ = p.Send(pid, []byte{131, 109, 0, 0, 0, 5, 1, 2, 3, 4, 5}, nil)
+			return
+		}
+		arity, err := r.Tuple()
+		if err != nil {
 			return
 		}
 		if _, pid, err := r.Pid(); err == nil {
-			_ = p.Send(pid, []byte{131}, r.Rest())
+			head := []byte{131}
+			if arity == 3 {
+				head = erldist.AppendTupleHeader(head, 2)
+			}
+			_ = p.Send(pid, head, r.Rest())
 		}
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	return err
 }
 
 func TestNodes(t *testing.T) {
