@@ -17,6 +17,7 @@ type guard struct {
 	bounded  context.Context
 	cancel   context.CancelFunc
 	timer    *time.Timer
+	stale    []context.CancelFunc // of contexts that a wire may still be tied to
 }
 
 // hold begins an operation and returns the context for it.
@@ -25,15 +26,24 @@ func (g *guard) hold(ctx context.Context) context.Context {
 		g.timer.Reset(g.patience)
 		return g.bounded
 	}
-	g.end()
+	g.stale = append(g.stale, g.cancel)
 	g.parent = ctx
 	g.bounded, g.cancel = context.WithCancel(ctx)
 	g.timer = time.AfterFunc(g.patience, g.cancel)
 	return g.bounded
 }
 
-// release ends an operation.
-func (g *guard) release() { g.timer.Stop() }
+// release ends an operation. Only now, when the wire is tied to the new context, the one
+// before is let go.
+func (g *guard) release() {
+	g.timer.Stop()
+	for _, cancel := range g.stale {
+		if cancel != nil {
+			cancel()
+		}
+	}
+	g.stale = g.stale[:0]
+}
 
 // end lets go of the context.
 func (g *guard) end() {

@@ -129,7 +129,7 @@ func (l *lane) describe() map[string]string { return l.facts }
 
 // close ends the connection; a second call does nothing.
 func (l *lane) close() error {
-	l.guard.end()
+	defer l.guard.end()
 	if l.wire == nil {
 		return nil
 	}

@@ -103,16 +103,22 @@ func do(tb testing.TB, trial kernels.Trial, n int) {
 func serve(tb testing.TB, changed kernels.Params) (addr string, stop func()) {
 	tb.Helper()
 	k := kernel(tb, "messaging.roundtrip")
+	p := with(k, changed)
+	down := func() {}
+	if !embedded(p["broker"]) && p[kernels.Addr] == "" {
+		p[kernels.Addr], down = bareRedis(tb)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	addrs, ended := make(chan string, 1), make(chan struct{})
 	var err error
 	go func() {
 		defer close(ended)
-		err = k.(kernels.Server).Serve(ctx, with(k, changed), func(a string) { addrs <- a })
+		err = k.(kernels.Server).Serve(ctx, p, func(a string) { addrs <- a })
 	}()
 	stop = func() {
 		cancel()
 		<-ended
+		down()
 		if err != nil {
 			tb.Errorf("Serve ended with %v", err)
 		}

@@ -111,16 +111,19 @@ type desk struct {
 func (d *desk) work(ctx context.Context, handle handler) error {
 	for {
 		p, err := d.wire.receive(ctx)
-		if err == nil {
-			err = handle(ctx, d.wire, &p)
-		}
-		if survives(err) {
-			continue // what failed is the message's affair
+		switch {
+		case err == nil:
+			d.backoff.succeeded()
+			if err = handle(ctx, d.wire, &p); survives(err) {
+				continue // what failed is the message's affair
+			}
+		case class(err) == malformed:
+			continue // no message of ours
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err = d.again(ctx, err); err != nil {
+		if err = d.again(ctx, err); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -129,25 +132,20 @@ func (d *desk) work(ctx context.Context, handle handler) error {
 // again comes back to the broker, for as long as that may take.
 func (d *desk) again(ctx context.Context, why error) error {
 	_ = d.wire.close() // what was wrong with it is known
-	until := time.Now().Add(absence)
-	for time.Now().Before(until) {
+	for until := time.Now().Add(absence); time.Now().Before(until); {
 		if d.backoff.wait(ctx) != nil {
 			return nil
 		}
+		d.backoff.failed() // until a message has come
 		_, err := d.broker.prepare(ctx, d.at, d.params)
 		if err == nil {
 			var w wire
 			if w, err = d.broker.connect(ctx, d.at, d.params, role{serving: true}); err == nil {
-				d.backoff.succeeded()
 				d.wire = w
 				return nil
 			}
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
 		why = err
-		d.backoff.failed()
 	}
 	return fmt.Errorf("the service could not come back to its broker within %s: %w", absence, why)
 }

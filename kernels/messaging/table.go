@@ -53,6 +53,14 @@ func table() []entry {
 			transient: true, persistent: true, sync: persistentSync, shared: true, make: queues(natsDriver{}),
 		},
 		{
+			name: "redis", title: "Redis, lists", schemes: []string{"redis", "rediss"},
+			transient: true, persistent: true, sync: persistentSync, shared: true, make: queues(redisLists{}),
+		},
+		{
+			name: "redis-streams", title: "Redis, streams", schemes: []string{"redis", "rediss"},
+			transient: true, persistent: true, sync: persistentSync, shared: true, make: queues(redisStreams{}),
+		},
+		{
 			name: "tcp", title: "none, only a connection to the echo service: the floor below all brokers", embedded: true,
 			transient: true, sync: neverSync, make: func(*pool) broker { return &tcpBroker{} },
 		},

@@ -82,10 +82,22 @@ func lostBy(err error) error {
 	return &kernels.Failure{Class: "reset", Err: err}
 }
 
+// malformed is the class of what came and is no message of ours.
+const malformed = "malformed"
+
+// class is the class of the Failure in err, or empty.
+func class(err error) string {
+	var f *kernels.Failure
+	if errors.As(err, &f) {
+		return f.Class
+	}
+	return ""
+}
+
 // survives tells whether a wire is still good after an error.
 func survives(err error) bool {
-	var f *kernels.Failure
-	return err == nil || errors.As(err, &f) && f.Class != "reset"
+	c := class(err)
+	return err == nil || c != "" && c != "reset"
 }
 
 // An inbox takes what the goroutine of a client library reads and keeps it for the one that
