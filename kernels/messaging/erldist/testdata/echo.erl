@@ -78,7 +78,7 @@ watch(Node) ->
     link(Pid),
     Pid ! close,
     Ends = lists:sort([answer(), answer()]),
-    [{'DOWN', Closing, process, Pid, normal}, {'EXIT', Pid, normal}] = Ends,
+    [{'EXIT', Pid, normal}, {'DOWN', Closing, process, Pid, normal}] = Ends,
     link(Pid),
     {'EXIT', Pid, noproc} = answer().
 
