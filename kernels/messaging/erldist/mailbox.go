@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// A Handler takes a mailbox's messages on the goroutine that reads the connection, which
-// reads nothing more until it returns. The message is good until then; it may answer by the
-// Peer's Send.
+// A Handler takes those of a mailbox's messages that come over one connection, on the
+// goroutine that reads this, which reads nothing more until it returns. The message is good
+// until then; it may answer by the Peer's Send.
 type Handler func(p *Peer, message []byte)
 
 // A Mailbox is a process to the other nodes: it has a pid, and may have a name. One
 // goroutine receives from it; any number may send to it.
 type Mailbox struct {
-	node   *Node
-	pid    Pid
-	raw    []byte // the pid as it is written
-	name   string
-	handle Handler // nil when messages are kept for Receive
+	node *Node
+	pid  Pid
+	raw  []byte // the pid as it is written
+	name string
+	make func() Handler // makes the handler of a connection; nil when messages are kept for Receive
 
 	mu       sync.Mutex
 	room     sync.Cond // told when there is room again
@@ -41,13 +41,13 @@ const (
 	smallest   = 2 << 10 // bytes of a new buffer
 )
 
-func newMailbox(n *Node, pid Pid, name string, h Handler) (*Mailbox, error) {
+func newMailbox(n *Node, pid Pid, name string, h func() Handler) (*Mailbox, error) {
 	raw, err := appendPid(nil, pid)
 	if err != nil {
 		return nil, err
 	}
 	m := &Mailbox{
-		node: n, pid: pid, raw: raw, name: name, handle: h,
+		node: n, pid: pid, raw: raw, name: name, make: h,
 		queue: make([][]byte, firstQueue), wake: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
 	m.room.L = &m.mu

@@ -106,7 +106,7 @@ func (n *Node) open(ctx, life context.Context) error {
 			return err
 		}
 	}
-	if _, err := n.Handle("net_kernel", answerPing); err != nil {
+	if _, err := n.Handle("net_kernel", func() Handler { return answerPing }); err != nil {
 		return err
 	}
 	if n.listener != nil {
@@ -147,10 +147,13 @@ func (n *Node) Port() int {
 // Open opens a mailbox, registered as name unless that is empty.
 func (n *Node) Open(name string) (*Mailbox, error) { return n.add(name, nil) }
 
-// Handle opens a mailbox whose messages h takes.
-func (n *Node) Handle(name string, h Handler) (*Mailbox, error) { return n.add(name, h) }
+// Handle opens a mailbox whose messages are taken by handlers: one for each connection over
+// which some come, which newHandler makes.
+func (n *Node) Handle(name string, newHandler func() Handler) (*Mailbox, error) {
+	return n.add(name, newHandler)
+}
 
-func (n *Node) add(name string, h Handler) (*Mailbox, error) {
+func (n *Node) add(name string, h func() Handler) (*Mailbox, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {

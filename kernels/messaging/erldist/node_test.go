@@ -100,28 +100,31 @@ func echo(tb testing.TB, n *erldist.Node) {
 }
 
 func handleEcho(n *erldist.Node) error {
-	_, err := n.Handle("echo", func(p *erldist.Peer, message []byte) {
-		r, err := erldist.NewReader(message)
-		if err != nil {
-			return
-		}
-		if _, pid, err := r.Pid(); err == nil {
-			_ = p.Send(pid, []byte{131, 109, 0, 0, 0, 5, 1, 2, 3, 4, 5}, nil)
-			return
-		}
-		arity, err := r.Tuple()
-		if err != nil {
-			return
-		}
-		if _, pid, err := r.Pid(); err == nil {
-			head := []byte{131}
-			if arity == 3 {
-				head = erldist.AppendTupleHeader(head, 2)
-			}
-			_ = p.Send(pid, head, r.Rest())
-		}
-	})
+	_, err := n.Handle("echo", func() erldist.Handler { return answer })
 	return err
+}
+
+func answer(p *erldist.Peer, message []byte) {
+
+	r, err := erldist.NewReader(message)
+	if err != nil {
+		return
+	}
+	if _, pid, err := r.Pid(); err == nil {
+		_ = p.Send(pid, []byte{131, 109, 0, 0, 0, 5, 1, 2, 3, 4, 5}, nil)
+		return
+	}
+	arity, err := r.Tuple()
+	if err != nil {
+		return
+	}
+	if _, pid, err := r.Pid(); err == nil {
+		head := []byte{131}
+		if arity == 3 {
+			head = erldist.AppendTupleHeader(head, 2)
+		}
+		_ = p.Send(pid, head, r.Rest())
+	}
 }
 
 func TestNodes(t *testing.T) {

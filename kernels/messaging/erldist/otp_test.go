@@ -234,10 +234,12 @@ func closer(t *testing.T, n *erldist.Node) {
 		}
 	})
 	t.Cleanup(once.Wait)
-	_, err := n.Handle("closer", func(p *erldist.Peer, message []byte) {
-		r, _ := erldist.NewReader(message)
-		if _, pid, err := r.Pid(); err == nil {
-			_ = p.Send(pid, m.AppendPid([]byte{131}), nil)
+	_, err := n.Handle("closer", func() erldist.Handler {
+		return func(p *erldist.Peer, message []byte) {
+			r, _ := erldist.NewReader(message)
+			if _, pid, err := r.Pid(); err == nil {
+				_ = p.Send(pid, m.AppendPid([]byte{131}), nil)
+			}
 		}
 	})
 	if err != nil {

@@ -33,8 +33,10 @@ type Peer struct {
 	wrote   atomic.Bool // since the last tick
 	heard   atomic.Bool // since the last tick
 	blocked atomic.Bool // whether the reader waits for room in a mailbox
-	vector  net.Buffers // of the one who writes
-	pieces  [2][]byte
+
+	handlers map[*Mailbox]Handler // of the reader
+	vector   net.Buffers          // of the one who writes
+	pieces   [2][]byte
 }
 
 const (
@@ -50,7 +52,7 @@ const (
 )
 
 func newPeer(n *Node, name string, c net.Conn) *Peer {
-	p := &Peer{node: n, name: name, conn: c, down: make(chan struct{})}
+	p := &Peer{node: n, name: name, conn: c, down: make(chan struct{}), handlers: make(map[*Mailbox]Handler)}
 	p.turn.L = &p.mu
 	return p
 }

@@ -114,14 +114,27 @@ func (p *Peer) frame(b []byte) error {
 	if err != nil || to == nil {
 		return err
 	}
-	if to.handle != nil {
-		to.handle(p, message)
+	if h := p.handler(to); h != nil {
+		h(p, message)
 		return nil
 	}
 	kept := to.buffer(len(message))
 	copy(kept, message)
 	p.put(to, kept)
 	return nil
+}
+
+// handler returns the connection's handler of a mailbox, or nil if it has none.
+func (p *Peer) handler(m *Mailbox) Handler {
+	if m.make == nil {
+		return nil
+	}
+	h := p.handlers[m]
+	if h == nil {
+		h = m.make()
+		p.handlers[m] = h
+	}
+	return h
 }
 
 // put puts a message into a mailbox. While that has no room the other side's silence says
@@ -156,8 +169,8 @@ func (f *frames) long(n int) error {
 	if err := f.rest(kept[have:]); err != nil {
 		return err
 	}
-	if to.handle != nil {
-		to.handle(p, kept)
+	if h := p.handler(to); h != nil {
+		h(p, kept)
 		to.giveBack(kept)
 		return nil
 	}
