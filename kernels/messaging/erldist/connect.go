@@ -80,14 +80,23 @@ func (n *Node) look(name string) (p *Peer, ours, other *attempt, err error) {
 	switch {
 	case n.closed:
 		return nil, nil, nil, fmt.Errorf("connect to %s: the node is %w", name, ErrClosed)
-	case n.peers[name] != nil:
-		return n.peers[name], nil, nil, nil
+	case n.up(name) != nil:
+		return n.up(name), nil, nil, nil
 	case n.attempts[name] != nil:
 		return nil, nil, n.attempts[name], nil
 	}
 	ours = &attempt{over: make(chan struct{})}
 	n.attempts[name] = ours
 	return nil, ours, nil, nil
+}
+
+// up returns the connection to a node if it is up. The caller holds the lock.
+func (n *Node) up(name string) *Peer {
+	p := n.peers[name]
+	if p == nil || p.isDown() {
+		return nil
+	}
+	return p
 }
 
 // try makes one attempt. When both sides make one at the same time, one of them ends in
@@ -102,7 +111,7 @@ func (n *Node) try(ctx context.Context, name string, a *attempt, where func(cont
 	n.mu.Lock()
 	delete(n.attempts, name)
 	close(a.over)
-	there := n.peers[name]
+	there := n.up(name)
 	n.mu.Unlock()
 	switch {
 	case err == nil:
@@ -142,7 +151,7 @@ func (n *Node) await(ctx context.Context, name string, cause error) (*Peer, erro
 	defer late.Stop()
 	for {
 		n.mu.RLock()
-		p, arrived := n.peers[name], n.arrived
+		p, arrived := n.up(name), n.arrived
 		n.mu.RUnlock()
 		if p != nil {
 			return p, nil
@@ -177,7 +186,7 @@ func (n *Node) decide(name string) verdict {
 	switch {
 	case n.closed || name == n.config.Name || len(n.peers) >= maxPeers:
 		return notAllowed
-	case n.peers[name] != nil:
+	case n.up(name) != nil:
 		return stillAlive
 	case a == nil:
 		return welcome

@@ -71,6 +71,15 @@ func (p *Peer) Err() error {
 	return p.err
 }
 
+func (p *Peer) isDown() bool {
+	select {
+	case <-p.down:
+		return true
+	default:
+		return false
+	}
+}
+
 // Close ends the connection.
 func (p *Peer) Close() { p.fail(fmt.Errorf("it was %w here", ErrClosed)) }
 
