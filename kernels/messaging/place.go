@@ -102,6 +102,8 @@ func defaultPort(scheme string) string {
 		return "8883"
 	case "kafka":
 		return "9092"
+	case "erlang":
+		return "4369"
 	default:
 		return "0"
 	}

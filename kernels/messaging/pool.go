@@ -15,6 +15,7 @@ const (
 type pool struct {
 	mu     sync.Mutex
 	trunks map[string]*trunk // by the address, in which the trial's queue is named
+	nodes  erlangNodes
 }
 
 func newPool() *pool { return &pool{trunks: make(map[string]*trunk)} }

@@ -39,12 +39,16 @@ func newProxy(tb testing.TB, target string) *proxy {
 	return p
 }
 
-// hostOf returns the host and port of an address.
+// hostOf returns the host and port of an address; of an Erlang node's, which is that of its
+// port mapper, the node's own.
 func hostOf(tb testing.TB, addr string) string {
 	tb.Helper()
 	u, err := url.Parse(addr)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	if u.Scheme == "erlang" {
+		return nodeOf(tb, u)
 	}
 	return u.Host
 }
@@ -56,6 +60,9 @@ func (p *proxy) via(addr string) string {
 		return addr
 	}
 	u.Host = p.addr
+	if u.Scheme == "erlang" {
+		u.RawQuery = "epmd=false"
+	}
 	return u.String()
 }
 

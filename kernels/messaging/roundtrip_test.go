@@ -76,6 +76,14 @@ func scheme(broker string) string {
 	}
 }
 
+// addressOf is the address of a trial's queue at a broker.
+func addressOf(broker, hostPort string) string {
+	if broker == "erlang" {
+		return "erlang://:cookie@" + hostPort + "/node@127.0.0.1"
+	}
+	return scheme(broker) + hostPort + "#queue=q"
+}
+
 // lanes opens n lanes at addr and runs operations on all of them at once.
 func lanes(t *testing.T, n, operations int, changed kernels.Params) {
 	t.Helper()
@@ -196,7 +204,7 @@ func silent(t *testing.T, broker string) {
 	defer cancel()
 	k := kernel(t, "messaging.roundtrip")
 	begun := time.Now()
-	if _, err := k.Open(ctx, with(k, kernels.Params{"broker": broker, kernels.Addr: scheme(broker) + l.Addr().String() + "#queue=q"})); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := k.Open(ctx, with(k, kernels.Params{"broker": broker, kernels.Addr: addressOf(broker, l.Addr().String())})); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Open returned %v; want the context's error", err)
 	}
 	if took := time.Since(begun); took > 5*time.Second {

@@ -61,6 +61,10 @@ func table() []entry {
 			transient: true, persistent: true, sync: persistentSync, shared: true, make: queues(redisStreams{}),
 		},
 		{
+			name: "erlang", title: "none, Erlang nodes speak to each other", schemes: []string{"erlang"}, embedded: true,
+			transient: true, sync: neverSync, shared: true, make: func(p *pool) broker { return erlangBroker{&p.nodes} },
+		},
+		{
 			name: "tcp", title: "none, only a connection to the echo service: the floor below all brokers", embedded: true,
 			transient: true, sync: neverSync, make: func(*pool) broker { return &tcpBroker{} },
 		},
