@@ -48,6 +48,11 @@ func (erlangBroker) start(ctx context.Context, _ kernels.Params) (string, func()
 // respond runs the echo node at a port mapper. Where the address names a node, its process
 // is the echo service, and nothing is to be run here.
 func (b erlangBroker) respond(ctx context.Context, addr string, _ kernels.Params, newService func() service, ready func(string)) error {
+	return b.run(ctx, addr, func() erldist.Handler { return erlangEcho(newService()) }, ready)
+}
+
+// run is respond, for whatever the echo does.
+func (b erlangBroker) run(ctx context.Context, addr string, newHandler func() erldist.Handler, ready func(string)) error {
 	at, err := parseErlang(addr)
 	if err != nil {
 		return err
@@ -58,7 +63,7 @@ func (b erlangBroker) respond(ctx context.Context, addr string, _ kernels.Params
 	at.node = unguessable() + "@127.0.0.1"
 	n, err := erldist.Start(ctx, erldist.Config{Name: at.node, Cookie: at.cookie, Listen: "127.0.0.1:0", EPMD: at.hostPort()})
 	if err == nil {
-		_, err = n.Handle(at.process, func() erldist.Handler { return erlangEcho(newService()) })
+		_, err = n.Handle(at.process, newHandler)
 		if err == nil {
 			ready(at.String())
 			<-ctx.Done()
@@ -73,7 +78,7 @@ func (b erlangBroker) respond(ctx context.Context, addr string, _ kernels.Params
 
 // visit makes sure that the node of a named service can be reached.
 func (b erlangBroker) visit(ctx context.Context, addr string, at erlangPlace, ready func(string)) error {
-	w, err := b.connect(ctx, at)
+	l, err := b.link(ctx, at, false)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil // told to end before it was ready
@@ -82,7 +87,7 @@ func (b erlangBroker) visit(ctx context.Context, addr string, at erlangPlace, re
 	}
 	ready(addr)
 	<-ctx.Done()
-	return w.close()
+	return l.close()
 }
 
 // erlangEcho makes the handler of a connection out of a service.
@@ -130,11 +135,7 @@ func (b erlangBroker) dial(ctx context.Context, addr string, p kernels.Params) (
 		return nil, fmt.Errorf("the address of the port mapper at %s names no node: it ends with /NAME@HOST", at.url.Host)
 	}
 	l, err := newLane(ctx, func(ctx context.Context) (wire, error) {
-		w, err := b.open(ctx, at, p.Word("connections") == shared)
-		if err != nil {
-			return nil, err
-		}
-		return w, nil
+		return b.wire(ctx, at, p.Word("connections") == shared)
 	})
 	if err != nil {
 		return nil, err
@@ -142,32 +143,35 @@ func (b erlangBroker) dial(ctx context.Context, addr string, p kernels.Params) (
 	return l, nil
 }
 
-// open makes the wire of a lane.
-func (b erlangBroker) open(ctx context.Context, at erlangPlace, together bool) (*erlangWire, error) {
+// wire makes the wire of a lane.
+func (b erlangBroker) wire(ctx context.Context, at erlangPlace, together bool) (wire, error) {
+	link, err := b.link(ctx, at, together)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newErlangWire(link)
+	if err != nil {
+		_ = link.close() // the error that counts is the one before
+		return nil, err
+	}
+	return w, nil
+}
+
+// link opens a mailbox at the node that all lanes share, or at a node of its own.
+func (b erlangBroker) link(ctx context.Context, at erlangPlace, together bool) (*erlangLink, error) {
 	if together {
 		return b.nodes.join(ctx, at)
 	}
-	return b.connect(ctx, at)
-}
-
-// connect makes a node of its own for a wire.
-func (erlangBroker) connect(ctx context.Context, at erlangPlace) (*erlangWire, error) {
 	n, err := at.start(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newErlangWire(ctx, n, at)
-	if err != nil {
-		_ = n.Close() // the error that counts is the one before
-		return nil, err
-	}
-	w.leave = n.Close
-	return w, nil
+	return newErlangLink(ctx, n, at, n.Close)
 }
 
 // erlangWire is a mailbox, and the connection of its node to the other.
 type erlangWire struct {
-	erlangLink
+	*erlangLink
 	request []byte // the head of a request, up to the number
 	out     []byte
 }
@@ -177,19 +181,14 @@ var (
 	_ describer = (*erlangWire)(nil)
 )
 
-// newErlangWire connects a node, unless it is connected, and opens a mailbox at it.
-func newErlangWire(ctx context.Context, n *erldist.Node, at erlangPlace) (*erlangWire, error) {
-	l, err := newErlangLink(ctx, n, at)
-	if err != nil {
-		return nil, err
-	}
-	w := &erlangWire{erlangLink: *l}
+// newErlangWire makes the head of the requests.
+func newErlangWire(l *erlangLink) (*erlangWire, error) {
+	w := &erlangWire{erlangLink: l}
 	head := erldist.AppendTupleHeader([]byte{erlangVersion}, 3)
 	head = w.box.AppendPid(head)
 	// A reference of three words, the first of which has 18 bits.
 	ref, err := erldist.Append(nil, erldist.Ref{Node: w.box.Pid().Node, Creation: w.box.Pid().Creation, Len: erlangWords})
 	if err != nil {
-		_ = w.close() // the error that counts is the one before
 		return nil, fmt.Errorf("make the head of a request: %w", err)
 	}
 	w.request = append(head, ref[1:len(ref)-4*erlangWords]...)

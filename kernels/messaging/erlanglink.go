@@ -88,17 +88,18 @@ type erlangLink struct {
 	sending *erlangLeash
 }
 
-// newErlangLink connects a node, unless it is connected, and opens a mailbox at it.
-func newErlangLink(ctx context.Context, n *erldist.Node, at erlangPlace) (*erlangLink, error) {
+// newErlangLink connects a node, unless it is connected, and opens a mailbox at it. leave
+// gives the node back, at once if that fails.
+func newErlangLink(ctx context.Context, n *erldist.Node, at erlangPlace, leave func() error) (*erlangLink, error) {
 	p, err := at.peer(ctx, n)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, leave())
 	}
 	box, err := n.Open("")
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, leave())
 	}
-	return &erlangLink{at: at, peer: p, box: box, leave: func() error { return nil }, sending: &erlangLeash{peer: p}}, nil
+	return &erlangLink{at: at, peer: p, box: box, leave: leave, sending: &erlangLeash{peer: p}}, nil
 }
 
 // ask sends a message to the process of the place.
@@ -189,17 +190,12 @@ type sharedNode struct {
 
 // join opens a mailbox at the node for a place, which it starts if it is not there. The last
 // that leaves ends it.
-func (s *erlangNodes) join(ctx context.Context, at erlangPlace) (*erlangWire, error) {
+func (s *erlangNodes) join(ctx context.Context, at erlangPlace) (*erlangLink, error) {
 	n, leave, err := s.node(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newErlangWire(ctx, n, at)
-	if err != nil {
-		return nil, errors.Join(err, leave())
-	}
-	w.leave = leave
-	return w, nil
+	return newErlangLink(ctx, n, at, leave)
 }
 
 // node returns the node for a place, and what gives it back.

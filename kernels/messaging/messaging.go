@@ -1,5 +1,6 @@
 // Package messaging measures messages that go to somebody and come back: through a broker
-// (messaging.roundtrip) and between two mailboxes of one process (messaging.mailbox).
+// (messaging.roundtrip), between two nodes of Erlang (messaging.echo) and between two
+// mailboxes of one process (messaging.mailbox).
 //
 // A broker is one file with a type that implements broker, and one line in brokers. What is
 // sent and how it is judged is the business of a content, which knows no broker; a broker
@@ -23,7 +24,7 @@ func Family() kernels.Family {
 	return kernels.Family{
 		Name:    "messaging",
 		Title:   "Messages there and back, through a broker and between mailboxes.",
-		Kernels: []kernels.Kernel{roundtripKernel{pool}, mailboxKernel{}},
+		Kernels: []kernels.Kernel{roundtripKernel{pool}, echoKernel{pool}, mailboxKernel{}},
 	}
 }
 
