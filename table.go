@@ -18,9 +18,11 @@ import (
 // rules it prints the article's table then.
 func table(w io.Writer, r bench.Result) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(tw, "kernel\tparameters\tscore\tinterval\tunit\tn\tsteady\tp50\tp99\n")
+	floors := slices.ContainsFunc(r.Trials, func(t bench.TrialResult) bool { return t.OfFloor != nil })
+	_, _ = fmt.Fprintf(tw, "kernel\tparameters\tscore\tinterval\tunit\tn\tsteady\tp50\tp99%s\n", only(floors, "\tof floor"))
 	for _, t := range r.Trials {
-		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Kernel, t.Params, scoreCells(t), steadyCell(t.Steady), latencyCell(t.Latency, "50"), latencyCell(t.Latency, "99"))
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s%s\n", t.Kernel, t.Params, scoreCells(t), steadyCell(t.Steady), latencyCell(t.Latency, "50"), latencyCell(t.Latency, "99"),
+			only(floors, "\t"+floorCell(t.OfFloor)))
 	}
 	for _, c := range r.Composites {
 		_, _ = fmt.Fprintf(tw, "%s (composite)\t%s\t%s\t\t\t\n", c.Name, c.Params, figureCells(c.Score))
@@ -59,6 +61,22 @@ func scoreCells(t bench.TrialResult) string {
 // figureCells are score, interval, unit and n.
 func figureCells(s bench.Score) string {
 	return fmt.Sprintf("%s\t%s\t%s\t%d", number(s.Value), interval(s), s.Unit, s.N)
+}
+
+// only gives a text on a condition.
+func only(when bool, text string) string {
+	if !when {
+		return ""
+	}
+	return text
+}
+
+// floorCell is a score as a part of its floor.
+func floorCell(f *bench.OfFloor) string {
+	if f == nil || f.Value == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.3g%%", 100**f.Value)
 }
 
 // steadyCell is the class of a trial's series, with the slices until it was steady.

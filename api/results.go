@@ -120,14 +120,15 @@ func noFormat(parameter, message string, allowed []string) error {
 	}
 }
 
-// result gives a run's result with all that follows from it: its composites, and where its
-// figures would stand among the published ones.
+// result gives a run's result with all that follows from it: its composites, its scores as
+// parts of their floors, and where its figures would stand among the published ones.
 func (s *Server) result(ctx context.Context, id string) (bench.Result, error) {
 	r, err := s.config.Results.Result(ctx, id)
 	if err != nil {
 		return r, err
 	}
 	r.Composites = stats.Composites(s.config.Catalog.Families(), r.Spec.Plan.Interval, r.Trials)
+	s.config.Catalog.SetFloors(r.Trials)
 	for i := range r.Trials {
 		t := &r.Trials[i]
 		if t.Series == nil { // the score of a ramp is not of the lanes that its case tells

@@ -26,6 +26,10 @@ type Info struct {
 	Rate string
 	// Composite names the composite figure this kernel is a member of, or is empty.
 	Composite string
+	// Floor are the parameters that make any case of the kernel its floor: the same bytes, sent
+	// and answered with nothing of what is measured between them. The other parameters stay as
+	// they are. Beside every case its floor is measured too. Empty means that there is none.
+	Floor Params
 	// Attends tells that the Server has work beside a named service too, such as the echo
 	// service on a broker that stands elsewhere. Serve is then run with the service's address in
 	// the parameter Addr, and its clients get the address that it calls ready with. Without it

@@ -155,6 +155,7 @@ func (a *assembly) finish() {
 		a.result.Forks = append(a.result.Forks, r.Fork)
 		failures[i] = r.Fork.Failures
 	}
+	a.result.Settings = a.records[0].Settings
 	a.result.Failures = measure.AddFailures(append(failures, last))
 	a.ramp()
 	a.score()

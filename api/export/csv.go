@@ -103,6 +103,12 @@ func trialColumns() []column {
 	columns = append(columns, timeColumns("latency", func(t *bench.TrialResult) *bench.Latency { return t.Latency })...)
 	columns = append(columns, timeColumns("service_time", func(t *bench.TrialResult) *bench.Latency { return t.ServiceTime })...)
 	return append(columns,
+		ofWhole("of_floor", func(t *bench.TrialResult) string {
+			if t.OfFloor == nil {
+				return ""
+			}
+			return known(t.OfFloor.Value)
+		}),
 		ofWhole("valid", func(t *bench.TrialResult) string { return strconv.FormatBool(t.Validity.Valid) }),
 		ofWhole("reasons", func(t *bench.TrialResult) string { return strings.Join(t.Validity.Reasons, "; ") }),
 		ofWhole("error", why),

@@ -99,6 +99,9 @@ func mdDoubts(o row) string {
 		if text := mdTimes(o.trial); text != "" {
 			texts = append(texts, text)
 		}
+		if f := o.trial.OfFloor; f != nil && f.Value != nil {
+			texts = append(texts, fmt.Sprintf("%s %% of its floor", fourDigits(100**f.Value)))
+		}
 	}
 	for i, t := range texts {
 		texts[i] = mdText(t)

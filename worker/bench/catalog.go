@@ -315,9 +315,17 @@ func (r *resolver) product(at node, info kernels.Info, dims [][]string) {
 			rest /= len(dims[i])
 		}
 		c := Case{Kernel: info.Name, Params: params}
-		if key := c.Key(); !r.seen[key] {
-			r.seen[key] = true
-			r.cases = append(r.cases, c)
+		if floor, ok := floorOf(info, params); ok {
+			r.add(floor)
 		}
+		r.add(c)
+	}
+}
+
+// add adds a case, once.
+func (r *resolver) add(c Case) {
+	if key := c.Key(); !r.seen[key] {
+		r.seen[key] = true
+		r.cases = append(r.cases, c)
 	}
 }

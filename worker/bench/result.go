@@ -54,6 +54,13 @@ type TrialResult struct {
 	Forks     []Fork     `json:"forks"`
 	Failures  *Failures  `json:"failures" extensions:"x-nullable"` // operations that failed; null when none did
 	Validity  Validity   `json:"validity"`
+	// OfFloor tells the score as a part of that of the same bytes over a bare connection; null
+	// for kernels without such a floor, and for the floor itself. The service works it out when it
+	// shows a result.
+	OfFloor *OfFloor `json:"of_floor" extensions:"x-nullable"`
+	// Settings are what was set at the other side, in the words of its manual: the
+	// acknowledgement, the durability, the version of a broker; null where nothing is told.
+	Settings map[string]string `json:"settings" extensions:"x-nullable"`
 	// Standing tells where the score would stand among published figures that mean the same;
 	// null when there are none. The service works it out when it shows a result.
 	Standing *Standing `json:"standing" extensions:"x-nullable"`

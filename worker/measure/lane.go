@@ -159,6 +159,14 @@ func AddFailures(list []*bench.Failures) *bench.Failures {
 	return sum
 }
 
+// settings are what the first lane tells of the other side, where the kernel tells it.
+func (s *session) settings() map[string]string {
+	if d, ok := s.lanes[0].trial.(kernels.Describer); ok {
+		return d.Describe()
+	}
+	return nil
+}
+
 // count gives the work of one operation, where the kernel counts it.
 func (s *session) count() kernels.Work {
 	if c, ok := s.lanes[0].trial.(kernels.Counter); ok {

@@ -81,6 +81,8 @@ type Record struct {
 	Steps  []Step // of a ramp, in the order in which they were measured; none without one
 	// Unchecked says why it is not known whether the last answers were right; empty if it is.
 	Unchecked string
+	// Settings are what the first lane told of the other side; nil where it tells nothing.
+	Settings map[string]string
 }
 
 // A Step is what a fork measured at one number of lanes, beside the samples and slices that its

@@ -128,7 +128,7 @@ func (s *session) record(warm, measured []slice) (Record, error) {
 	if s.Plan.Warmup.Auto() && series.Class != nil {
 		warm, measured = measured[:series.From], measured[series.From:]
 	}
-	rec := Record{Work: s.count(), Fork: bench.Fork{
+	rec := Record{Work: s.count(), Settings: s.settings(), Fork: bench.Fork{
 		Began:   s.began,
 		Samples: samples(measured),
 		Warmup:  bench.Warmup{Slices: len(warm), Operations: operations(warm), Samples: samples(warm)},
