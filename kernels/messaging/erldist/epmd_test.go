@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchd/kernels/messaging/erldist"
+	"benchd/kernels/messaging/erldist/erltest"
 )
 
 func entry(name string, port int) erldist.Entry {
@@ -73,7 +74,7 @@ func mappers(t *testing.T, test func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("ours", func(t *testing.T) {
 		t.Parallel()
-		test(t, epmd(t))
+		test(t, erltest.Mapper(t))
 	})
 	t.Run("Erlang's", func(t *testing.T) {
 		t.Parallel()
@@ -230,7 +231,7 @@ func TestEPMDRefusesNames(t *testing.T) {
 // The port mapper closes on who asks for what it does not do, and goes on.
 func TestEPMDBadRequests(t *testing.T) {
 	t.Parallel()
-	addr := epmd(t)
+	addr := erltest.Mapper(t)
 	for name, request := range map[string]string{
 		"an empty one":            "\x00\x00",
 		"a long one":              "\xff\xff",

@@ -1,15 +1,12 @@
 package erldist_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"benchd/kernels/messaging/erldist"
 )
 
 func TestMain(m *testing.M) {
@@ -31,20 +28,4 @@ func listen(tb testing.TB) net.Listener {
 		tb.Fatal(err)
 	}
 	return l
-}
-
-// epmd runs a port mapper until the test ends and returns its address.
-func epmd(tb testing.TB) string {
-	tb.Helper()
-	l := listen(tb)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- erldist.ServeEPMD(ctx, l) }()
-	tb.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			tb.Errorf("the port mapper ended with %v", err)
-		}
-	})
-	return l.Addr().String()
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchd/kernels/messaging/erldist"
+	"benchd/kernels/messaging/erldist/erltest"
 )
 
-const cookie = "monster"
+const cookie = erltest.Cookie
 
 // start starts a node until the test ends, listening and registered where the config says.
 func start(tb testing.TB, c erldist.Config) *erldist.Node {
@@ -248,7 +249,7 @@ func TestMailboxNames(t *testing.T) {
 
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
-	mapper := epmd(t)
+	mapper := erltest.Mapper(t)
 	first := listener("taken@127.0.0.1")
 	first.EPMD = mapper
 	start(t, first)
@@ -280,7 +281,7 @@ func TestStartRefuses(t *testing.T) {
 
 func TestConnectByName(t *testing.T) {
 	t.Parallel()
-	mapper := epmd(t)
+	mapper := erltest.Mapper(t)
 	c := listener("server@127.0.0.1")
 	c.EPMD = mapper
 	server, client := start(t, c), start(t, erldist.Config{Name: "client@127.0.0.1"})

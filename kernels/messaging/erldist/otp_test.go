@@ -1,14 +1,10 @@
 package erldist_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"math/big"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchd/kernels/messaging/erldist"
+	"benchd/kernels/messaging/erldist/erltest"
 )
 
 // otp returns the path of Erlang/OTP's erl, and skips the test where none is told of.
@@ -38,90 +35,20 @@ func service(tb testing.TB, variable string) string {
 	return value
 }
 
-// A stack is another implementation of the protocol, as commands that run its end of the
-// tests on the port mapper at an address.
-type stack struct {
-	name    string
-	variant func(tb testing.TB) stack
-	command func(mapper, node string, args ...string) *exec.Cmd
-}
-
-// stacks are the other implementations.
+// stacks are the other implementations, made where a test wants them.
 func stacks() []stack {
-	return []stack{{name: "OTP", variant: otpStack}, {name: "jinterface", variant: jinterfaceStack}}
-}
-
-// otpStack compiles the Erlang end.
-func otpStack(tb testing.TB) stack {
-	tb.Helper()
-	erl := otp(tb)
-	dir := tb.TempDir()
-	compile(tb, exec.Command(filepath.Join(filepath.Dir(erl), "erlc"), "-o", dir, "testdata/echo.erl"), dir)
-	return stack{name: "OTP", command: func(mapper, node string, args ...string) *exec.Cmd {
-		_, port, _ := net.SplitHostPort(mapper)
-		cmd := exec.Command(erl, append([]string{
-			"-noshell", "-noinput", "-start_epmd", "false", "-name", node, "-setcookie", cookie,
-			"-kernel", "inet_dist_use_interface", "{127,0,0,1}", "-pa", dir, "-s", "echo",
-		}, args...)...)
-		cmd.Env = append(os.Environ(), "HOME="+dir, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+port)
-		return cmd
-	}}
-}
-
-// jinterfaceStack compiles the Java end.
-func jinterfaceStack(tb testing.TB) stack {
-	tb.Helper()
-	path := service(tb, "BENCHD_TEST_JINTERFACE")
-	dir := tb.TempDir()
-	compile(tb, exec.Command("javac", "-nowarn", "-cp", path, "-d", dir, "testdata/Echo.java"), dir)
-	return stack{name: "jinterface", command: func(mapper, node string, args ...string) *exec.Cmd {
-		_, port, _ := net.SplitHostPort(mapper)
-		all := []string{"-Xmx256m", "-cp", dir + string(os.PathListSeparator) + path, "Echo", args[0], node, cookie}
-		cmd := exec.Command("java", append(all, args[1:]...)...)
-		cmd.Env = append(os.Environ(), "HOME="+dir, "ERL_EPMD_PORT="+port)
-		return cmd
-	}}
-}
-
-func compile(tb testing.TB, cmd *exec.Cmd, home string) {
-	tb.Helper()
-	cmd.Env = append(os.Environ(), "HOME="+home)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		tb.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	return []stack{
+		{"OTP", func(tb testing.TB) erltest.Stack { tb.Helper(); return erltest.OTP(tb, otp(tb)) }},
+		{"jinterface", func(tb testing.TB) erltest.Stack {
+			tb.Helper()
+			return erltest.JInterface(tb, service(tb, "BENCHD_TEST_JINTERFACE"))
+		}},
 	}
 }
 
-// serve runs the other end's echo node until the test ends.
-func (s stack) serve(tb testing.TB, mapper, node string) {
-	tb.Helper()
-	cmd := s.command(mapper, node, "serve")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "up\n" {
-		tb.Fatalf("%s said %q, %v\n%s", s.name, line, err, errs.String())
-	}
-}
-
-// run runs the other end to its end and returns what it says.
-func (s stack) run(tb testing.TB, mapper, node string, args ...string) string {
-	tb.Helper()
-	cmd := s.command(mapper, node, args...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		tb.Fatalf("%v: %v\n%s", cmd.Args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+type stack struct {
+	name string
+	make func(tb testing.TB) erltest.Stack
 }
 
 // TestAskThem has our node ask the echo of another implementation: by its name, with every
@@ -131,8 +58,8 @@ func TestAskThem(t *testing.T) {
 	for _, s := range stacks() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			mapper := epmd(t)
-			s.variant(t).serve(t, mapper, "them@127.0.0.1")
+			mapper := erltest.Mapper(t)
+			s.make(t).Serve(t, mapper, "them@127.0.0.1")
 			n := start(t, erldist.Config{Name: "us@127.0.0.1"})
 			p, err := n.Connect(t.Context(), "them@127.0.0.1", mapper)
 			if err != nil {
@@ -209,13 +136,13 @@ func TestTheyAsk(t *testing.T) {
 	for _, s := range stacks() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			them := s.variant(t)
+			them := s.make(t)
 			c := listener("us@127.0.0.1")
-			c.EPMD = epmd(t)
+			c.EPMD = erltest.Mapper(t)
 			n := start(t, c)
 			echo(t, n)
 			closer(t, n)
-			if said := them.run(t, c.EPMD, "them@127.0.0.1", "ask", n.Name()); said != "ok" {
+			if said := them.Run(t, c.EPMD, "them@127.0.0.1", "ask", n.Name()); said != "ok" {
 				t.Error(said)
 			}
 		})
@@ -253,8 +180,8 @@ func TestWrongCookie(t *testing.T) {
 	for _, s := range stacks() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			mapper := epmd(t)
-			s.variant(t).serve(t, mapper, "them@127.0.0.1")
+			mapper := erltest.Mapper(t)
+			s.make(t).Serve(t, mapper, "them@127.0.0.1")
 			n := start(t, erldist.Config{Name: "us@127.0.0.1", Cookie: "another"})
 			begun := time.Now()
 			if _, err := n.Connect(t.Context(), "them@127.0.0.1", mapper); err == nil || !strings.Contains(fmt.Sprint(err), "cookie") {
