@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	// The small STOMP server has no end.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/go-stomp/stomp/v3/server.(*requestProcessor).Serve"))
 }
 
 // beServer serves messaging.roundtrip, writes the address to standard output and ends with

@@ -61,6 +61,10 @@ func table() []entry {
 			transient: true, persistent: true, sync: persistentSync, shared: true, make: queues(redisStreams{}),
 		},
 		{
+			name: "stomp", title: "ActiveMQ, RabbitMQ or another that speaks STOMP", schemes: []string{"stomp", "stomps"}, embedded: true,
+			transient: true, persistent: true, sync: anySync, shared: true, make: queues(stompDriver{}),
+		},
+		{
 			name: "erlang", title: "none, Erlang nodes speak to each other", schemes: []string{"erlang"}, embedded: true,
 			transient: true, sync: neverSync, shared: true, make: func(p *pool) broker { return erlangBroker{&p.nodes} },
 		},

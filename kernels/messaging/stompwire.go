@@ -1,0 +1,130 @@
+package messaging
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/go-stomp/stomp/v3/frame"
+)
+
+// stompWire is a connection with one subscription.
+type stompWire struct {
+	*stompLink
+	broker     stompBroker
+	target     string // where requests go
+	replyTo    string // what requests name in reply-to
+	persistent bool
+	sync       bool
+	individual bool // every message that comes is acknowledged
+	headers    []string
+	last       any // what the broker wants back for the last message
+	awaited    int // receipts to come
+}
+
+// stompSubscription is the id of the one subscription.
+const stompSubscription = "1"
+
+// subscribe makes the queue, where the broker makes it so, and waits until messages come from it.
+func (w *stompWire) subscribe(ctx context.Context, destination string) error {
+	ack := frame.AckAuto
+	if w.individual {
+		ack = frame.AckClientIndividual
+	}
+	headers := append([]string{frame.Id, stompSubscription, frame.Destination, destination, frame.Ack, ack}, w.broker.headers(w.persistent)...)
+	if w.broker.whole {
+		headers = append(headers, frame.Receipt, "0")
+	}
+	if err := w.write(frame.SUBSCRIBE, headers, nil); err != nil || !w.broker.whole {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectPatience)
+	defer cancel()
+	return w.receipt(ctx)
+}
+
+// send sends a request or a reply, and waits for the broker's receipt if sync asks for that.
+func (w *stompWire) send(ctx context.Context, p *parcel) error {
+	to := p.to
+	if to == "" {
+		to = w.target
+	}
+	h := append(w.headers[:0], frame.Destination, to, stompCorrelation, strconv.FormatUint(p.number, 36))
+	if p.to == "" && !p.oneWay {
+		h = append(h, stompReplyTo, w.replyTo)
+	}
+	if w.persistent {
+		h = append(h, "persistent", "true")
+	}
+	if w.sync || p.oneWay {
+		h = append(h, frame.Receipt, "0")
+		w.awaited++
+	}
+	w.headers = h
+	if err := w.write(frame.SEND, h, p.body); err != nil {
+		return lostBy(err)
+	}
+	if !w.sync {
+		return nil
+	}
+	return w.confirm(ctx)
+}
+
+// confirm waits for the receipts of all that was sent.
+func (w *stompWire) confirm(ctx context.Context) error {
+	for ; w.awaited > 0; w.awaited-- {
+		if err := w.receipt(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive acknowledges the message before and takes the next one.
+func (w *stompWire) receive(ctx context.Context) (parcel, error) {
+	if err := w.acknowledge(); err != nil {
+		return parcel{}, err
+	}
+	p, err := w.next(ctx)
+	if w.individual {
+		w.last = p.receipt
+	}
+	return p, err
+}
+
+func (w *stompWire) acknowledge() error {
+	id, ok := w.last.(string)
+	w.last = nil
+	if !ok {
+		return nil
+	}
+	if err := w.write(frame.ACK, []string{frame.Id, id}, nil); err != nil {
+		return lostBy(err)
+	}
+	return nil
+}
+
+// describe tells how the messages are sent and acknowledged.
+func (w *stompWire) describe() map[string]string {
+	requests, replies := frame.AckAuto, frame.AckAuto
+	if w.broker.whole {
+		requests = frame.AckClientIndividual
+	}
+	if w.broker.whole && w.persistent {
+		replies = frame.AckClientIndividual
+	}
+	return map[string]string{
+		"broker": w.broker.name, "protocol": "STOMP 1.2", "persistent": strconv.FormatBool(w.persistent),
+		"receipt": strconv.FormatBool(w.sync), "ack_requests": requests, "ack_replies": replies,
+	}
+}
+
+// close acknowledges what was received and takes leave.
+func (w *stompWire) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stompFarewell)
+	defer cancel()
+	_ = w.acknowledge() // a broker that is gone delivers again
+	if w.confirm(ctx) == nil && w.write(frame.DISCONNECT, []string{frame.Receipt, "0"}, nil) == nil {
+		_ = w.receipt(ctx) // as above
+	}
+	return w.end()
+}
