@@ -131,7 +131,7 @@ func (n *Node) dial(ctx context.Context, name string, where func(context.Context
 		return nil, err
 	}
 	// Go's sockets are made without Nagle's algorithm, so that every write leaves at once.
-	c, err := (&net.Dialer{Timeout: setupTime}).DialContext(ctx, "tcp", addr)
+	c, err := (&net.Dialer{Timeout: n.config.SetupTime}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (n *Node) dial(ctx context.Context, name string, where func(context.Context
 
 // await waits for the connection that the other node makes.
 func (n *Node) await(ctx context.Context, name string, cause error) (*Peer, error) {
-	late := time.NewTimer(setupTime)
+	late := time.NewTimer(n.config.SetupTime)
 	defer late.Stop()
 	for {
 		n.mu.RLock()
@@ -159,7 +159,7 @@ func (n *Node) await(ctx context.Context, name string, cause error) (*Peer, erro
 		select {
 		case <-arrived:
 		case <-late.C:
-			return nil, fmt.Errorf("%w, and did not within %s", cause, setupTime)
+			return nil, fmt.Errorf("%w, and did not within %s", cause, n.config.SetupTime)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -49,9 +49,6 @@ const (
 	neededFlags = flagExtendedReferences | flagExtendedPidsPorts | flagUTF8Atoms | flagBigCreation | flagHandshake23
 )
 
-// setupTime is how long a handshake may take, as in OTP.
-const setupTime = 7 * time.Second
-
 // maxHello is the longest message of a handshake that is read, in bytes.
 const maxHello = 2048
 
@@ -60,6 +57,7 @@ type identity struct {
 	name     string
 	creation uint32
 	cookie   string
+	patience time.Duration
 }
 
 // A greeting is what the other node says.
@@ -85,7 +83,7 @@ const (
 // which should be there.
 func (id identity) connect(ctx context.Context, c net.Conn, name string) (greeting, error) {
 	var other greeting
-	err := under(ctx, c, setupTime, func() (err error) {
+	err := under(ctx, c, id.patience, func() (err error) {
 		if err = writeHello(c, id.hello(nil)); err != nil {
 			return err
 		}
@@ -130,7 +128,7 @@ func (id identity) prove(c net.Conn, challenge uint32) error {
 // node of a name.
 func (id identity) accept(ctx context.Context, c net.Conn, decide func(name string) verdict) (greeting, error) {
 	var other greeting
-	err := under(ctx, c, setupTime, func() (err error) {
+	err := under(ctx, c, id.patience, func() (err error) {
 		if other, err = readName(c); err != nil {
 			return err
 		}

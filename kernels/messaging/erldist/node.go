@@ -25,6 +25,8 @@ type Config struct {
 	// TickTime is how long a connection may be silent before it is given up; 60 s by default,
 	// as in OTP. All nodes that are connected should have the same.
 	TickTime time.Duration
+	// SetupTime is how long a connection and its handshake may take; 7 s by default, as in OTP.
+	SetupTime time.Duration
 	// MaxMessage is the longest message that is taken, in bytes; 64 MB by default. Who sends
 	// a longer one is cut off.
 	MaxMessage int
@@ -35,8 +37,9 @@ type Config struct {
 
 // Defaults of a Config.
 const (
-	defaultTickTime = 60 * time.Second
-	defaultMost     = 64 << 20
+	defaultTickTime  = 60 * time.Second
+	defaultSetupTime = 7 * time.Second
+	defaultMost      = 64 << 20
 )
 
 // A Node is one Erlang node.
@@ -63,17 +66,9 @@ func Start(ctx context.Context, c Config) (*Node, error) {
 	if err := checkName(c.Name); err != nil {
 		return nil, fmt.Errorf("start a node: %w", err)
 	}
-	if c.TickTime <= 0 {
-		c.TickTime = defaultTickTime
-	}
-	if c.MaxMessage <= 0 {
-		c.MaxMessage = defaultMost
-	}
-	if c.MaxMailbox <= 0 {
-		c.MaxMailbox = defaultMost
-	}
+	c.setDefaults()
 	n := &Node{
-		config: c, id: identity{name: c.Name, cookie: c.Cookie, creation: randomCreation()},
+		config: c, id: identity{name: c.Name, cookie: c.Cookie, creation: randomCreation(), patience: c.SetupTime},
 		names: make(map[string]*Mailbox), pids: make(map[uint32]*Mailbox), peers: make(map[string]*Peer),
 		attempts: make(map[string]*attempt), arrived: make(chan struct{}),
 	}
@@ -84,6 +79,22 @@ func Start(ctx context.Context, c Config) (*Node, error) {
 		return nil, fmt.Errorf("start the node %s: %w", c.Name, err)
 	}
 	return n, nil
+}
+
+// setDefaults fills in what was left out.
+func (c *Config) setDefaults() {
+	if c.TickTime <= 0 {
+		c.TickTime = defaultTickTime
+	}
+	if c.SetupTime <= 0 {
+		c.SetupTime = defaultSetupTime
+	}
+	if c.MaxMessage <= 0 {
+		c.MaxMessage = defaultMost
+	}
+	if c.MaxMailbox <= 0 {
+		c.MaxMailbox = defaultMost
+	}
 }
 
 // randomCreation makes the creation of a node that no port mapper gives one. The first three
