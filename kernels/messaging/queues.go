@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"sync"
 	"time"
 
@@ -71,12 +72,13 @@ func (b queueBroker) serve(ctx context.Context, addr string, p kernels.Params, n
 // open connects n desks of the service.
 func (b queueBroker) open(ctx context.Context, at place, p kernels.Params, n int) ([]*desk, error) {
 	var desks []*desk
-	for range n {
-		w, err := b.connect(ctx, at, p, role{serving: true})
+	for i := range n {
+		r := role{serving: true, name: at.queue + "-" + strconv.Itoa(i)}
+		w, err := b.connect(ctx, at, p, r)
 		if err != nil {
 			return desks, fmt.Errorf("connect the service: %w", err)
 		}
-		desks = append(desks, &desk{broker: b, at: at, params: p, wire: w})
+		desks = append(desks, &desk{broker: b, at: at, params: p, role: r, wire: w})
 	}
 	return desks, nil
 }
@@ -102,6 +104,7 @@ type desk struct {
 	broker  queueBroker
 	at      place
 	params  kernels.Params
+	role    role
 	wire    wire
 	backoff backoff
 }
@@ -140,7 +143,7 @@ func (d *desk) again(ctx context.Context, why error) error {
 		_, err := d.broker.prepare(ctx, d.at, d.params)
 		if err == nil {
 			var w wire
-			if w, err = d.broker.connect(ctx, d.at, d.params, role{serving: true}); err == nil {
+			if w, err = d.broker.connect(ctx, d.at, d.params, d.role); err == nil {
 				d.wire = w
 				return nil
 			}

@@ -69,6 +69,10 @@ func table() []entry {
 			transient: true, sync: neverSync, shared: true, make: func(p *pool) broker { return erlangBroker{&p.nodes} },
 		},
 		{
+			name: "mqtt", title: "an MQTT 5 broker", schemes: []string{"mqtt", "mqtts"}, embedded: true,
+			transient: true, persistent: true, sync: anySync, qos: true, shared: true, make: queues(mqttDriver{}),
+		},
+		{
 			name: "tcp", title: "none, only a connection to the echo service: the floor below all brokers", embedded: true,
 			transient: true, sync: neverSync, make: func(*pool) broker { return &tcpBroker{} },
 		},

@@ -30,6 +30,8 @@ type role struct {
 	serving bool
 	// shared tells that one goroutine receives while others send.
 	shared bool
+	// name is, of the service's end, the same again when it comes back after a loss.
+	name string
 	// lane is the number of the client. A broker that makes reply queues beforehand gives
 	// each its own by that.
 	lane int
