@@ -184,14 +184,13 @@ var (
 // newErlangWire makes the head of the requests.
 func newErlangWire(l *erlangLink) (*erlangWire, error) {
 	w := &erlangWire{erlangLink: l}
-	head := erldist.AppendTupleHeader([]byte{erlangVersion}, 3)
-	head = w.box.AppendPid(head)
+	w.request = w.box.AppendPid(erldist.AppendTupleHeader([]byte{erlangVersion}, 3))
 	// A reference of three words, the first of which has 18 bits.
 	ref, err := erldist.Append(nil, erldist.Ref{Node: w.box.Pid().Node, Creation: w.box.Pid().Creation, Len: erlangWords})
 	if err != nil {
 		return nil, fmt.Errorf("make the head of a request: %w", err)
 	}
-	w.request = append(head, ref[1:len(ref)-4*erlangWords]...)
+	w.request = append(w.request, ref[1:len(ref)-4*erlangWords]...)
 	return w, nil
 }
 

@@ -106,7 +106,6 @@ func handleEcho(n *erldist.Node) error {
 }
 
 func answer(p *erldist.Peer, message []byte) {
-
 	r, err := erldist.NewReader(message)
 	if err != nil {
 		return

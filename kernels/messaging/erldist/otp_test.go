@@ -93,10 +93,17 @@ func send(tb testing.TB, p *erldist.Peer, m *erldist.Mailbox, t erldist.Term) {
 func someTerms(m *erldist.Mailbox) []erldist.Term {
 	return []erldist.Term{
 		int64(0), int64(-1), int64(1 << 40), new(big.Int).Lsh(big.NewInt(1), 3000), 1.5,
-		erldist.Atom("ok"), erldist.Atom("öи"), []byte{}, bytes.Repeat([]byte{7}, 1<<20), erldist.Tuple{},
-		erldist.Tuple{int64(1), erldist.Tuple{erldist.Atom("a")}}, erldist.List(nil), erldist.List{erldist.Atom("a"), int64(300)},
-		erldist.List{int64('t'), int64('x')}, erldist.Improper{Elements: []erldist.Term{int64(1)}, Tail: erldist.Atom("b")},
-		erldist.Map{{Key: erldist.Atom("k"), Value: int64(1)}}, m.Pid(),
+		erldist.Atom("ok"), erldist.Atom("öи"),
+		[]byte{},
+		bytes.Repeat([]byte{7}, 1<<20),
+		erldist.Tuple{},
+		erldist.Tuple{int64(1), erldist.Tuple{erldist.Atom("a")}},
+		erldist.List(nil),
+		erldist.List{erldist.Atom("a"), int64(300)},
+		erldist.List{int64('t'), int64('x')},
+		erldist.Improper{Elements: []erldist.Term{int64(1)}, Tail: erldist.Atom("b")},
+		erldist.Map{{Key: erldist.Atom("k"), Value: int64(1)}},
+		m.Pid(),
 		erldist.Ref{Node: m.Pid().Node, Creation: m.Pid().Creation, Len: 3, IDs: [5]uint32{1, 2, 3}},
 		erldist.Port{Node: m.Pid().Node, ID: 5, Creation: m.Pid().Creation},
 	}

@@ -26,7 +26,7 @@ const Cookie = "monster"
 // Mapper runs a port mapper of ours until the test ends and returns its address.
 func Mapper(tb testing.TB) string {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -46,16 +46,16 @@ func Mapper(tb testing.TB) string {
 type Stack struct {
 	name    string
 	dir     string
-	command func(node string, args []string) *exec.Cmd
+	command func(ctx context.Context, node string, args []string) *exec.Cmd
 }
 
 // OTP compiles the Erlang end for the erl at a path.
 func OTP(tb testing.TB, erl string) Stack {
 	tb.Helper()
 	dir := unpack(tb, "echo.erl")
-	compile(tb, dir, exec.Command(filepath.Join(filepath.Dir(erl), "erlc"), "-o", dir, filepath.Join(dir, "echo.erl")))
-	return Stack{name: "OTP", dir: dir, command: func(node string, args []string) *exec.Cmd {
-		return exec.Command(erl, append([]string{
+	compile(tb, dir, exec.CommandContext(tb.Context(), filepath.Join(filepath.Dir(erl), "erlc"), "-o", dir, filepath.Join(dir, "echo.erl")))
+	return Stack{name: "OTP", dir: dir, command: func(ctx context.Context, node string, args []string) *exec.Cmd {
+		return exec.CommandContext(ctx, erl, append([]string{
 			"-noshell", "-noinput", "-start_epmd", "false", "-name", node, "-setcookie", Cookie,
 			"-kernel", "inet_dist_use_interface", "{127,0,0,1}", "-pa", dir, "-s", "echo",
 		}, args...)...)
@@ -66,10 +66,10 @@ func OTP(tb testing.TB, erl string) Stack {
 func JInterface(tb testing.TB, classPath string) Stack {
 	tb.Helper()
 	dir := unpack(tb, "Echo.java")
-	compile(tb, dir, exec.Command("javac", "-nowarn", "-cp", classPath, "-d", dir, filepath.Join(dir, "Echo.java")))
-	return Stack{name: "jinterface", dir: dir, command: func(node string, args []string) *exec.Cmd {
+	compile(tb, dir, exec.CommandContext(tb.Context(), "javac", "-nowarn", "-cp", classPath, "-d", dir, filepath.Join(dir, "Echo.java")))
+	return Stack{name: "jinterface", dir: dir, command: func(ctx context.Context, node string, args []string) *exec.Cmd {
 		all := []string{"-Xmx256m", "-cp", dir + string(os.PathListSeparator) + classPath, "Echo", args[0], node, Cookie}
-		return exec.Command("java", append(all, args[1:]...)...)
+		return exec.CommandContext(ctx, "java", append(all, args[1:]...)...)
 	}}
 }
 
@@ -96,8 +96,8 @@ func compile(tb testing.TB, home string, cmd *exec.Cmd) {
 }
 
 // start makes the command of one end, with the port mapper and a home of its own.
-func (s Stack) start(mapper, node string, args ...string) *exec.Cmd {
-	cmd := s.command(node, args)
+func (s Stack) start(ctx context.Context, mapper, node string, args ...string) *exec.Cmd {
+	cmd := s.command(ctx, node, args)
 	_, port, _ := net.SplitHostPort(mapper) // without a port the other end says that it finds none
 	cmd.Env = append(cmd.Environ(), "HOME="+s.dir, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT="+port)
 	return cmd
@@ -106,7 +106,7 @@ func (s Stack) start(mapper, node string, args ...string) *exec.Cmd {
 // Serve runs the other end's echo node until the test ends.
 func (s Stack) Serve(tb testing.TB, mapper, node string) {
 	tb.Helper()
-	cmd := s.start(mapper, node, "serve")
+	cmd := s.start(tb.Context(), mapper, node, "serve")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
@@ -116,13 +116,10 @@ func (s Stack) Serve(tb testing.TB, mapper, node string) {
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
+	tb.Cleanup(func() { _ = cmd.Wait() }) // the test's context has killed it
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "up\n" {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // its errors are complete then
+		_ = cmd.Wait() // what it said of errors is complete then
 		tb.Fatalf("%s said %q, %v\n%s", s.name, line, err, errs.String())
 	}
 }
@@ -131,7 +128,7 @@ func (s Stack) Serve(tb testing.TB, mapper, node string) {
 // in every way, "rate NODE CLIENTS SECONDS" measures one.
 func (s Stack) Run(tb testing.TB, mapper, node string, args ...string) string {
 	tb.Helper()
-	cmd := s.start(mapper, node, args...)
+	cmd := s.start(tb.Context(), mapper, node, args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		tb.Fatalf("%v: %v\n%s", cmd.Args, err, out)
