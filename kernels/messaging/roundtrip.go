@@ -28,7 +28,7 @@ func (roundtripKernel) Info() kernels.Info {
 		Operation: "one message there and back: a client sends a request through the broker, a service in " +
 			"another process sends it back, and the client verifies the reply",
 		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true,
-		Floor: kernels.Params{"broker": "tcp", "server": kernels.Embedded, "persistent": "false", "sync": "false", "qos": "0", "content": raw},
+		Floor: kernels.Params{"broker": "tcp", "server": kernels.Embedded, "persistent": "false", "sync": "false", "qos": "0", "content": raw, "connections": own},
 		Params: append(brokerParams(table()),
 			kernels.Param{Name: "content", Doc: "A SOAP envelope that both sides write and read, or bytes that go unread.", Kind: kernels.Word, Default: soap, Values: []string{soap, raw}},
 			kernels.Param{Name: "size", Doc: "Bytes of one message, the whole envelope included.", Kind: kernels.Size, Default: "1KB", Values: []string{"1KB", "10KB", "1MB"}},
