@@ -12,6 +12,16 @@ func Refused(p kernels.Params) bool {
 	return err != nil
 }
 
+// Embeds tells whether a broker runs in this process.
+func Embeds(broker string) bool {
+	for _, e := range table() {
+		if e.name == broker {
+			return e.embedded
+		}
+	}
+	return false
+}
+
 // A Mailbox opens a mailbox to tests, with the number as the only content of a letter.
 type Mailbox struct{ box *mailbox }
 

@@ -106,7 +106,7 @@ func serve(tb testing.TB, changed kernels.Params) (addr string, stop func()) {
 	k := kernel(tb, "messaging.roundtrip")
 	p := with(k, changed)
 	down := func() {}
-	if !embedded(p["broker"]) && p[kernels.Addr] == "" {
+	if strings.HasPrefix(p["broker"], "redis") && p[kernels.Addr] == "" {
 		p[kernels.Addr], down = bareRedis(tb)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -20,7 +20,7 @@ const patience = 30 * time.Second
 func TestRoundtripConformance(t *testing.T) {
 	kerneltest.Run(t, kernel(t, "messaging.roundtrip"),
 		kerneltest.Skip(func(p kernels.Params) bool {
-			return messaging.Refused(p) || !embedded(p.Word("broker")) || p.Word("broker") == "stomp"
+			return messaging.Refused(p) || !embeds(p.Word("broker")) || p.Word("broker") == "stomp"
 		}),
 		kerneltest.Also(kernels.Params{"content": "raw", "size": "1MB"}),
 		kerneltest.Also(kernels.Params{"persistent": "true", "sync": "true"}),
@@ -29,26 +29,13 @@ func TestRoundtripConformance(t *testing.T) {
 		kerneltest.Also(kernels.Params{"content": "raw", "clients": "8"}))
 }
 
-// embedded tells whether a broker runs without a service outside.
-func embedded(broker string) bool { return !strings.HasPrefix(broker, "redis") }
-
-// brokers returns the names of all brokers: each must pass the tests below.
-func brokers(tb testing.TB) []string {
-	tb.Helper()
-	p, ok := kernel(tb, "messaging.roundtrip").Info().Param("broker")
-	if !ok || len(p.Values) == 0 {
-		tb.Fatal("messaging.roundtrip names no broker")
-	}
-	return p.Values
-}
-
 // TestBrokers is what every broker promises, whatever its protocol.
 func TestBrokers(t *testing.T) {
 	t.Parallel()
-	for _, broker := range brokers(t) {
+	for _, broker := range targets(t) {
 		for _, row := range []struct {
 			name string
-			test func(t *testing.T, broker string)
+			test func(t *testing.T, broker target)
 		}{
 			{"each lane gets its own replies in order", ordered},
 			{"many large messages at once", large},
@@ -58,7 +45,7 @@ func TestBrokers(t *testing.T) {
 			{"a server that accepts and says nothing", silent},
 			{"an ended context opens nothing", ended},
 		} {
-			t.Run(broker+"/"+row.name, func(t *testing.T) {
+			t.Run(broker.name()+"/"+row.name, func(t *testing.T) {
 				t.Parallel()
 				row.test(t, broker)
 			})
@@ -103,16 +90,16 @@ func lanes(t *testing.T, n, operations int, changed kernels.Params) {
 
 // Every raw request has a number in it and is compared with its reply, so a swapped,
 // repeated or lost reply is an error of Do.
-func ordered(t *testing.T, broker string) {
+func ordered(t *testing.T, broker target) {
 	t.Helper()
-	p := kernels.Params{"broker": broker, "content": "raw", "clients": "8"}
+	p := broker.params(kernels.Params{"content": "raw", "clients": "8"})
 	addr, _ := serve(t, p)
 	lanes(t, 8, 300, p.With(kernels.Addr, addr))
 }
 
-func large(t *testing.T, broker string) {
+func large(t *testing.T, broker target) {
 	t.Helper()
-	p := kernels.Params{"broker": broker, "content": "raw", "size": "1MB", "clients": "8"}
+	p := broker.params(kernels.Params{"content": "raw", "size": "1MB", "clients": "8"})
 	addr, _ := serve(t, p)
 	lanes(t, 8, 5, p.With(kernels.Addr, addr))
 }
@@ -126,10 +113,13 @@ func class(err error) string {
 	return ""
 }
 
-func gone(t *testing.T, broker string) {
+func gone(t *testing.T, broker target) {
 	t.Helper()
-	addr, stop := serve(t, kernels.Params{"broker": broker})
-	trial := open(t, "messaging.roundtrip", kernels.Params{"broker": broker, kernels.Addr: addr})
+	if broker.addr != "" {
+		t.Skip("a service outside is not the test's to end")
+	}
+	addr, stop := serve(t, broker.params(nil))
+	trial := open(t, "messaging.roundtrip", broker.params(kernels.Params{kernels.Addr: addr}))
 	do(t, trial, 1)
 	failed := make(chan error, 1)
 	go func() { failed <- trial.Do(t.Context(), 1<<30) }()
@@ -157,11 +147,11 @@ func gone(t *testing.T, broker string) {
 	}
 }
 
-func cut(t *testing.T, broker string) {
+func cut(t *testing.T, broker target) {
 	t.Helper()
-	addr, _ := serve(t, kernels.Params{"broker": broker})
+	addr, _ := serve(t, broker.params(nil))
 	wire := newProxy(t, addr)
-	trial := open(t, "messaging.roundtrip", kernels.Params{"broker": broker, kernels.Addr: wire.via(addr)})
+	trial := open(t, "messaging.roundtrip", broker.params(kernels.Params{kernels.Addr: wire.via(addr)}))
 	for range 3 {
 		do(t, trial, 2)
 		wire.cut()
@@ -175,9 +165,9 @@ func cut(t *testing.T, broker string) {
 	}
 }
 
-func late(t *testing.T, broker string) {
+func late(t *testing.T, broker target) {
 	t.Helper()
-	p := kernels.Params{"broker": broker, "content": "raw"}
+	p := broker.params(kernels.Params{"content": "raw"})
 	addr, _ := serve(t, p)
 	wire := newProxy(t, addr)
 	trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, wire.via(addr)))
@@ -195,7 +185,7 @@ func late(t *testing.T, broker string) {
 	do(t, trial, 10)
 }
 
-func silent(t *testing.T, broker string) {
+func silent(t *testing.T, broker target) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -206,7 +196,7 @@ func silent(t *testing.T, broker string) {
 	defer cancel()
 	k := kernel(t, "messaging.roundtrip")
 	begun := time.Now()
-	if _, err := k.Open(ctx, with(k, kernels.Params{"broker": broker, kernels.Addr: addressOf(broker, l.Addr().String())})); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := k.Open(ctx, with(k, broker.params(kernels.Params{kernels.Addr: addressOf(broker.broker, l.Addr().String())}))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Open returned %v; want the context's error", err)
 	}
 	if took := time.Since(begun); took > 5*time.Second {
@@ -214,13 +204,13 @@ func silent(t *testing.T, broker string) {
 	}
 }
 
-func ended(t *testing.T, broker string) {
+func ended(t *testing.T, broker target) {
 	t.Helper()
-	addr, _ := serve(t, kernels.Params{"broker": broker})
+	addr, _ := serve(t, broker.params(nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	k := kernel(t, "messaging.roundtrip")
-	if _, err := k.Open(ctx, with(k, kernels.Params{"broker": broker, kernels.Addr: addr})); !errors.Is(err, context.Canceled) {
+	if _, err := k.Open(ctx, with(k, broker.params(kernels.Params{kernels.Addr: addr}))); !errors.Is(err, context.Canceled) {
 		t.Errorf("Open returned %v; want the context's error", err)
 	}
 }
@@ -229,11 +219,11 @@ func ended(t *testing.T, broker string) {
 // what a message meets that is written in pieces while Nagle's algorithm is on.
 func TestRoundtripHasNoPlateau(t *testing.T) {
 	t.Parallel()
-	for _, broker := range brokers(t) {
+	for _, broker := range targets(t) {
 		for _, size := range []string{"1KB", "10KB"} {
-			t.Run(broker+" "+size, func(t *testing.T) {
+			t.Run(broker.name()+" "+size, func(t *testing.T) {
 				t.Parallel()
-				p := kernels.Params{"broker": broker, "content": "raw", "size": size}
+				p := broker.params(kernels.Params{"content": "raw", "size": size})
 				addr, _ := serve(t, p)
 				trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, addr))
 				quickest := time.Hour

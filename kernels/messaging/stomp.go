@@ -114,7 +114,7 @@ func stompRabbitQueue(persistent bool) []string {
 	if persistent {
 		return []string{"prefetch-count", "32", "durable", "true", "auto-delete", "false", "x-expires", "10000"}
 	}
-	return []string{"prefetch-count", "32", "durable", "false", "auto-delete", "true"}
+	return []string{"prefetch-count", "32", "durable", "false", "auto-delete", "true", "exclusive", "false"}
 }
 
 // connect subscribes to the requests, or to the replies of one client.

@@ -69,6 +69,10 @@ func table() []entry {
 			transient: true, sync: neverSync, shared: true, make: func(p *pool) broker { return erlangBroker{&p.nodes} },
 		},
 		{
+			name: "amqp091", title: "RabbitMQ, AMQP 0-9-1", schemes: []string{"amqp", "amqps"},
+			transient: true, persistent: true, sync: anySync, shared: true, make: queues(rabbitDriver{}),
+		},
+		{
 			name: "mqtt", title: "an MQTT 5 broker", schemes: []string{"mqtt", "mqtts"}, embedded: true,
 			transient: true, persistent: true, sync: anySync, qos: true, shared: true, make: queues(mqttDriver{}),
 		},

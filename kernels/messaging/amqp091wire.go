@@ -1,0 +1,207 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"benchd/kernels"
+)
+
+// rabbitWire is a connection with one consumer.
+type rabbitWire struct {
+	*rabbitLink
+	requests   string
+	replies    string // the reply queue of a client
+	persistent bool
+	sync       bool
+	serving    bool
+	manual     bool // every message that comes is acknowledged
+	deliveries <-chan amqp.Delivery
+	last       uint64 // the tag of the message to be acknowledged, or 0
+	confirming bool
+	awaited    []*amqp.DeferredConfirmation
+	blocked    string // why the broker takes no messages, or empty
+}
+
+// open makes the reply queue of a client and begins to consume.
+func (w *rabbitWire) open() error {
+	queue := w.requests
+	if !w.serving {
+		w.replies = unguessable()
+		queue = w.replies
+		if _, err := w.channel.QueueDeclare(queue, w.persistent, true, true, false, nil); err != nil {
+			return err
+		}
+	}
+	if err := w.channel.Qos(rabbitPrefetch, 0, false); err != nil {
+		return err
+	}
+	if w.sync {
+		if err := w.confirms(); err != nil {
+			return err
+		}
+	}
+	var err error
+	w.deliveries, err = w.channel.Consume(queue, "", !w.manual, false, false, false, nil)
+	return err
+}
+
+// confirms asks the broker to confirm every message from now on.
+func (w *rabbitWire) confirms() error {
+	if w.confirming {
+		return nil
+	}
+	w.confirming = true
+	return w.channel.Confirm(false)
+}
+
+// send publishes to a queue, and waits for the broker's confirm if sync asks for that.
+func (w *rabbitWire) send(ctx context.Context, p *parcel) error {
+	if err := w.taking(); err != nil {
+		return err
+	}
+	m := amqp.Publishing{DeliveryMode: deliveryMode(w.persistent), CorrelationId: strconv.FormatUint(p.number, 36), Body: p.body}
+	to := p.to
+	if to == "" {
+		to = w.requests
+		if !p.oneWay {
+			m.ReplyTo = w.replies
+		}
+	}
+	if p.oneWay {
+		if err := w.confirms(); err != nil {
+			return lostBy(err)
+		}
+	}
+	// A request that no queue takes comes back; a reply whose client has gone may vanish.
+	done, err := w.channel.PublishWithDeferredConfirm("", to, !w.serving, false, m)
+	switch {
+	case err != nil:
+		return lostBy(err)
+	case done != nil:
+		w.awaited = append(w.awaited, done)
+	}
+	if w.sync {
+		return w.confirm(ctx)
+	}
+	return nil
+}
+
+// taking tells whether the broker takes messages.
+func (w *rabbitWire) taking() error {
+	for {
+		select {
+		case b, ok := <-w.blocks:
+			if !ok {
+				return lostBy(nil)
+			}
+			w.blocked = ""
+			if b.Active {
+				w.blocked = b.Reason
+			}
+			continue
+		default:
+		}
+		if w.blocked != "" {
+			return &kernels.Failure{Class: "refused", Err: fmt.Errorf("RabbitMQ takes no messages at present: %s", w.blocked)}
+		}
+		return nil
+	}
+}
+
+// confirm waits for the broker's word on all that was sent.
+func (w *rabbitWire) confirm(ctx context.Context) error {
+	refused := false
+	for _, done := range w.awaited {
+		taken, err := done.WaitContext(ctx)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return lostBy(err)
+		}
+		refused = refused || !taken
+	}
+	w.awaited = w.awaited[:0]
+	switch {
+	case w.channel.IsClosed():
+		return lostBy(w.why())
+	case refused:
+		return &kernels.Failure{Class: "refused", Err: errors.New("RabbitMQ answers a message with basic.nack")}
+	}
+	return nil
+}
+
+// receive acknowledges the message before and takes the next one.
+func (w *rabbitWire) receive(ctx context.Context) (parcel, error) {
+	if err := w.acknowledge(); err != nil {
+		return parcel{}, err
+	}
+	for {
+		select {
+		case d, ok := <-w.deliveries:
+			if !ok {
+				return parcel{}, lostBy(w.why())
+			}
+			if w.manual {
+				w.last = d.DeliveryTag
+			}
+			return parcel{reply: d.ReplyTo, number: rabbitNumber(d.CorrelationId), body: d.Body, oneWay: d.ReplyTo == ""}, nil
+		case r, ok := <-w.returns:
+			if !ok {
+				return parcel{}, lostBy(w.why())
+			}
+			if !w.serving {
+				return parcel{number: rabbitNumber(r.CorrelationId)}, &kernels.Failure{Class: "refused", Err: fmt.Errorf("RabbitMQ returns the message: %s", r.ReplyText)}
+			}
+		case <-ctx.Done():
+			return parcel{}, ctx.Err()
+		}
+	}
+}
+
+// why is what the broker said when it ended the channel.
+func (w *rabbitWire) why() error {
+	select {
+	case err, ok := <-w.closed:
+		if ok && err != nil {
+			return err
+		}
+	default:
+	}
+	return errLost
+}
+
+func (w *rabbitWire) acknowledge() error {
+	if w.last == 0 {
+		return nil
+	}
+	tag := w.last
+	w.last = 0
+	if err := w.channel.Ack(tag, false); err != nil {
+		return lostBy(err)
+	}
+	return nil
+}
+
+// describe tells how queues and messages were made.
+func (w *rabbitWire) describe() map[string]string {
+	ack := "automatic"
+	if w.persistent {
+		ack = "manual"
+	}
+	return map[string]string{
+		"broker": w.version(), "protocol": "AMQP 0-9-1", "delivery_mode": strconv.Itoa(int(deliveryMode(w.persistent))), "durable": strconv.FormatBool(w.persistent),
+		"publisher_confirms": strconv.FormatBool(w.sync), "ack_requests": "manual", "ack_replies": ack, "prefetch": strconv.Itoa(rabbitPrefetch),
+	}
+}
+
+// close acknowledges what was received; the reply queue goes with the connection.
+func (w *rabbitWire) close() error {
+	_ = w.acknowledge() // a broker that is gone delivers again
+	return w.rabbitLink.close()
+}
