@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog" //nolint:depguard // the embedded server writes to standard output unless it is given a logger that does not
 	"net"
@@ -23,8 +24,13 @@ var _ driver = mqttDriver{}
 // mqttInflight is how many messages of quality of service 1 or 2 are under way to a client.
 const mqttInflight = 128
 
-// start runs a server that logs nothing and lets everybody in.
-func (mqttDriver) start(ctx context.Context, _ kernels.Params) (string, func(), error) {
+// start runs a server that logs nothing and lets everybody in. It has quality of service 0
+// only: at the others the library locks itself out when it receives from a client while it
+// sends to it (it takes one read lock inside the other).
+func (mqttDriver) start(ctx context.Context, p kernels.Params) (string, func(), error) {
+	if p.Int("qos") > 0 {
+		return "", nil, errors.New("the MQTT server inside this process comes to a stand at qos 1 and 2; qos can only be 0 with it, or server the name of a broker")
+	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for MQTT connections: %w", err)
@@ -75,9 +81,7 @@ type mqttOpen struct{ mqtt.HookBase }
 func (*mqttOpen) ID() string { return "open" }
 
 // Provides tells what it is asked for.
-func (*mqttOpen) Provides(b byte) bool {
-	return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck
-}
+func (*mqttOpen) Provides(b byte) bool { return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck }
 
 // OnConnectAuthenticate lets a client in.
 func (*mqttOpen) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return true }
