@@ -47,6 +47,9 @@ func appendTerm(b []byte, t Term, depth int) ([]byte, error) {
 	}
 }
 
+// What is written here is what term_to_binary of OTP 25 writes, but for lists of bytes, which
+// are not made strings: they are the same list to whoever reads them.
+
 // appendCompound writes a term that is made of terms.
 func appendCompound(b []byte, t Term, depth int) ([]byte, error) {
 	switch t := t.(type) {
@@ -119,7 +122,8 @@ func AppendTupleHeader(b []byte, arity int) []byte {
 // AppendBinaryHeader begins a binary; its n bytes are to follow.
 func AppendBinaryHeader(b []byte, n int) []byte { return appendCount(b, tagBinary, n) }
 
-// AppendInt writes an integer in the shortest form.
+// AppendInt writes an integer in the shortest form: of one byte, of four, or of as many as
+// it takes, with the sign apart and the lowest first.
 func AppendInt(b []byte, n int64) []byte {
 	switch {
 	case n >= 0 && n <= math.MaxUint8:

@@ -59,7 +59,7 @@ func (n *Node) connect(ctx context.Context, name string, where func(context.Cont
 		if other != nil {
 			select {
 			case <-other.over:
-				continue
+				continue // and if that has failed, this caller is the next to try
 			case <-ctx.Done():
 				return nil, fmt.Errorf("connect to %s: %w", name, ctx.Err())
 			}
@@ -176,6 +176,10 @@ func (n *Node) welcome(ctx context.Context, c net.Conn) {
 		<-p.down
 	}
 }
+
+// When two nodes connect to each other at one time, both would wait for ever, or end up with
+// two connections, if each took the other's attempt for its own. So names decide, which both
+// know and compare in the same way.
 
 // decide says what becomes of a node that wants to connect. Of two that try it with each
 // other, the attempt of the one with the greater name goes on.

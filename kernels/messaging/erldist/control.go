@@ -32,6 +32,14 @@ const (
 	noProcess = Atom("noproc")
 )
 
+// These are the tuples, without the trace token that some forms have at their end:
+//
+//	{1, From, To}               link            {2, Unused, To}             send
+//	{3, From, To, Reason}       exit            {6, From, Unused, Name}     send by name
+//	{19, From, To, Ref}         monitor         {20, From, To, Ref}         demonitor
+//	{21, To, From, Ref, Reason} its end         {22, From, To}              send, with who
+//	{35, Id, From, To}          unlink          {36, Id, From, To}          its confirm
+
 // direct reads the control message of a frame. If it is the header of a message it returns
 // the mailbox that this is for and the message, as much of it as is in b; otherwise, and for
 // processes that are not there, no mailbox.

@@ -77,7 +77,8 @@ func (r *Reader) terms(n, depth int) ([]Term, error) {
 	return terms, nil
 }
 
-// list reads the elements of a list and its tail.
+// list reads the elements of a list and its tail. A tail that is itself a list makes one list
+// of both, as it does in Erlang.
 func (r *Reader) list(n, depth int) (Term, error) {
 	elements, err := r.terms(n, depth)
 	if err != nil {

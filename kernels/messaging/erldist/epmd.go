@@ -15,7 +15,17 @@ import (
 // DefaultEPMD is the port at which a host's port mapper usually listens.
 const DefaultEPMD = 4369
 
-// Requests and answers of the port mapper, by their first byte.
+// Requests and answers of the port mapper, by their first byte. A request has its length in
+// two bytes before it, an answer has none, and all numbers are big endian:
+//
+//	120 port(2) kind(1) 0 highest(2) lowest(2) length(2) name length(2) extra   register
+//	    121 result(1) creation(2)    or    118 result(1) creation(4)
+//	122 name                                                                    look up
+//	    119 result(1) port(2) kind(1) 0 highest(2) lowest(2) length(2) name length(2) extra
+//	110                                                                         list
+//	    port(4) and then lines of text, until the connection ends
+//
+// A result of 0 is success; without it a look-up's answer ends there.
 const (
 	epmdAlive      = 120 // ALIVE2_REQ
 	epmdAliveResp  = 121 // ALIVE2_RESP, with a creation of 16 bits
@@ -100,6 +110,8 @@ func readAlive(r io.Reader) (creation uint32, err error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return 0, err
 	}
+	// The long form is for nodes that know the handshake of version 6, but mappers from before
+	// OTP 23 have the short one only.
 	size := 2
 	switch {
 	case head[0] == epmdAliveXResp:

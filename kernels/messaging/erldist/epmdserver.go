@@ -93,6 +93,8 @@ func (m *mapper) serve(ctx context.Context, c net.Conn) {
 	if name == "" {
 		return
 	}
+	// The connection is the registration: a node that dies takes its name along, whether or
+	// not it had time to say so.
 	if err == nil {
 		release := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 		_, _ = io.Copy(io.Discard, c) // a node says nothing more, and its end is all that matters

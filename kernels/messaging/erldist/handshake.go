@@ -12,7 +12,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -51,6 +50,19 @@ const (
 
 // maxHello is the longest message of a handshake that is read, in bytes.
 const maxHello = 2048
+
+// The handshake of version 6, in which A has connected to B. Each message has its length in
+// two bytes before it, big endian:
+//
+//	A to B  'N' flags(8) creation(4) length(2) name              who is there
+//	B to A  's' "ok", "ok_simultaneous", "nok", "not_allowed" or "alive"
+//	A to B  's' "true" or "false"                                after "alive" only
+//	B to A  'N' flags(8) challenge(4) creation(4) length(2) name
+//	A to B  'r' challenge(4) digest(16)                          of B's challenge
+//	B to A  'a' digest(16)                                       of A's challenge
+//
+// A digest proves that its maker knows the cookie. Nothing of the connection is encrypted,
+// here as in OTP without TLS: the cookie keeps nodes apart, not attackers out.
 
 // An identity is what a node says of itself in a handshake.
 type identity struct {
@@ -113,8 +125,10 @@ func (id identity) prove(c net.Conn, challenge uint32) error {
 		return err
 	}
 	ack, err := readHello(c, 'a')
+	// A node that does not take a proof says nothing, and hangs up.
+	var broken *net.OpError
 	switch {
-	case errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, io.EOF) || errors.As(err, &broken):
 		return fmt.Errorf("%w, since it hung up on our proof", ErrCookie)
 	case err != nil:
 		return err

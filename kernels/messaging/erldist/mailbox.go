@@ -117,6 +117,9 @@ func (m *Mailbox) await(ctx context.Context, p *Peer) error {
 	}
 }
 
+// Buffers go round: from here to the reader, which fills them, through the queue to the one
+// who receives, and back at the next call of Receive. In a steady exchange none is made.
+
 // buffer returns a buffer for a message of n bytes, one that was used before if there is one.
 func (m *Mailbox) buffer(n int) []byte {
 	m.mu.Lock()

@@ -231,6 +231,8 @@ func (n *Node) Close() error {
 		boxes = append(boxes, m)
 	}
 	n.mu.Unlock()
+	// Whoever waits for something of the node is let go first, and then what they waited for
+	// ends; readers may be among them, which wait for room in a mailbox.
 	n.end()
 	for _, m := range boxes {
 		_ = m.end() // the end of the connections tells who watches

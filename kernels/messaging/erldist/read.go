@@ -15,7 +15,13 @@ const (
 	maxControl = 8 << 10
 )
 
-// A frames reads frames off a connection.
+// A frames reads frames off a connection. A frame is its length in four bytes, big endian,
+// and then, unless it is empty and so a sign of life:
+//
+//	112, control message, message
+//
+// where both messages are terms with the version before each, and not every control message
+// has a message behind it.
 type frames struct {
 	peer       *Peer
 	buf        []byte
@@ -78,6 +84,10 @@ func (f *frames) fill(n int) error {
 	}
 	return nil
 }
+
+// Several frames in one piece are the rule when several mailboxes of the other side are busy:
+// it coalesces them as we do. Each is dealt with in its order, so that what one process sends
+// another arrives as it was sent.
 
 // several delivers the frame of n bytes that is in the buffer, and those behind it that are
 // there too. What is answered to them leaves together.
@@ -164,6 +174,8 @@ func (f *frames) long(n int) error {
 		_, err := io.CopyN(io.Discard, p.conn, int64(missing))
 		return err
 	}
+	// The message is copied once at most, from the first piece: what is still to come goes to
+	// its place by itself.
 	kept := to.buffer(len(message) + missing)
 	have := copy(kept, message)
 	if err := f.rest(kept[have:]); err != nil {
