@@ -181,6 +181,27 @@ func closer(t *testing.T, n *erldist.Node) {
 	}
 }
 
+// TestTicksWithOTP: a node of OTP that expects a sign of life every four seconds, and gives
+// one, keeps a connection on which nothing else is said.
+func TestTicksWithOTP(t *testing.T) {
+	t.Parallel()
+	mapper := erltest.Mapper(t)
+	erltest.OTP(t, otp(t)).Serve(t, mapper, "them@127.0.0.1", "-kernel", "net_ticktime", "4")
+	n := start(t, erldist.Config{Name: "us@127.0.0.1", TickTime: 4 * time.Second})
+	p, err := n.Connect(t.Context(), "them@127.0.0.1", mapper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Down():
+		t.Fatalf("the connection went down: %v", p.Err())
+	case <-time.After(9 * time.Second):
+	}
+	m := open(t, n, "")
+	send(t, p, m, m.Pid())
+	receive(t, m)
+}
+
 // A cookie that is wrong is found out on either side of either implementation.
 func TestWrongCookie(t *testing.T) {
 	t.Parallel()

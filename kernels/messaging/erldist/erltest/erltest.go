@@ -103,10 +103,10 @@ func (s Stack) start(ctx context.Context, mapper, node string, args ...string) *
 	return cmd
 }
 
-// Serve runs the other end's echo node until the test ends.
-func (s Stack) Serve(tb testing.TB, mapper, node string) {
+// Serve runs the other end's echo node until the test ends. OTP takes flags of its own.
+func (s Stack) Serve(tb testing.TB, mapper, node string, flags ...string) {
 	tb.Helper()
-	cmd := s.start(tb.Context(), mapper, node, "serve")
+	cmd := s.start(tb.Context(), mapper, node, append([]string{"serve"}, flags...)...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
