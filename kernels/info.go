@@ -39,6 +39,9 @@ type Info struct {
 	// as connections of kernels/direct do. The harness then runs each in a process that may run
 	// two threads of Go at once (GOMAXPROCS), even on one CPU.
 	Blocks bool
+	// Switches are those of servers outside that make them write at once; they are told with
+	// a latency that looks as if a server did not.
+	Switches []Switch
 	// Params lists the parameters in the order in which a matrix varies them, the last
 	// fastest.
 	Params []Param
