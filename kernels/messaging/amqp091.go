@@ -37,15 +37,23 @@ func (rabbitDriver) start(context.Context, kernels.Params) (string, func(), erro
 
 // prepare declares the queue of the requests.
 func (rabbitDriver) prepare(ctx context.Context, at place, p kernels.Params) (func(), error) {
-	l, err := rabbitConnect(ctx, at)
-	if err != nil {
+	if err := rabbitDeclare(ctx, at, at.queue, p.Bool("persistent"), false); err != nil {
 		return nil, err
 	}
-	defer func() { _ = l.close() }()
-	if _, err := l.channel.QueueDeclare(at.queue, p.Bool("persistent"), false, false, false, amqp.Table{"x-expires": int32(rabbitExpires)}); err != nil {
-		return nil, fmt.Errorf("declare a queue at the RabbitMQ at %s: %w", at.url.Host, err)
-	}
 	return func() { rabbitRemove(at) }, nil
+}
+
+// rabbitDeclare makes a queue, which may go with its last reader.
+func rabbitDeclare(ctx context.Context, at place, queue string, durable, autoDelete bool) error {
+	l, err := rabbitConnect(ctx, at)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.close() }()
+	if _, err := l.channel.QueueDeclare(queue, durable, autoDelete, false, false, amqp.Table{"x-expires": int32(rabbitExpires)}); err != nil {
+		return fmt.Errorf("declare a queue at the RabbitMQ at %s: %w", at.url.Host, err)
+	}
+	return nil
 }
 
 // rabbitRemove deletes the queue of the requests.

@@ -81,7 +81,9 @@ type mqttOpen struct{ mqtt.HookBase }
 func (*mqttOpen) ID() string { return "open" }
 
 // Provides tells what it is asked for.
-func (*mqttOpen) Provides(b byte) bool { return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck }
+func (*mqttOpen) Provides(b byte) bool {
+	return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck
+}
 
 // OnConnectAuthenticate lets a client in.
 func (*mqttOpen) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return true }

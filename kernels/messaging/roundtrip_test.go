@@ -160,8 +160,12 @@ func cut(t *testing.T, broker target) {
 		}
 	}
 	do(t, trial, 2)
-	if n := wire.accepted(); n != 4 {
-		t.Errorf("the lane connected %d times over three cuts; want 4", n)
+	want := 4
+	if broker.broker == "amqp10" {
+		want = 8 // RabbitMQ's reply queue is made over a connection of its own
+	}
+	if n := wire.accepted(); n != want {
+		t.Errorf("the lane connected %d times over three cuts; want %d", n, want)
 	}
 }
 

@@ -19,8 +19,8 @@ const stompBuffer = 64 << 10
 // for longer ones the system gathers both by itself.
 const stompCopied = 64 << 10
 
-// stompFarewell is how long a broker has to answer that it has seen everything.
-const stompFarewell = time.Second
+// farewell is how long a broker has to answer that it has seen everything.
+const farewell = time.Second
 
 // stompLink is a connection to a STOMP broker. One goroutine reads, whoever wants writes.
 type stompLink struct {

@@ -120,7 +120,7 @@ func (w *stompWire) describe() map[string]string {
 
 // close acknowledges what was received and takes leave.
 func (w *stompWire) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), stompFarewell)
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	_ = w.acknowledge() // a broker that is gone delivers again
 	if w.confirm(ctx) == nil && w.write(frame.DISCONNECT, []string{frame.Receipt, "0"}, nil) == nil {

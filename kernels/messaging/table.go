@@ -73,6 +73,10 @@ func table() []entry {
 			transient: true, persistent: true, sync: anySync, shared: true, make: queues(rabbitDriver{}),
 		},
 		{
+			name: "amqp10", title: "ActiveMQ, RabbitMQ or another that speaks AMQP 1.0", schemes: []string{"amqp", "amqps"},
+			transient: true, persistent: true, sync: anySync, shared: true, make: queues(amqpDriver{}),
+		},
+		{
 			name: "mqtt", title: "an MQTT 5 broker", schemes: []string{"mqtt", "mqtts"}, embedded: true,
 			transient: true, persistent: true, sync: anySync, qos: true, shared: true, make: queues(mqttDriver{}),
 		},

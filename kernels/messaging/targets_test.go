@@ -70,6 +70,7 @@ func services() map[string][]string {
 		"BENCHD_TEST_RABBITMQ_STOMP": {"stomp"},
 		"BENCHD_TEST_ACTIVEMQ":       {"stomp"},
 		"BENCHD_TEST_MOSQUITTO":      {"mqtt"},
+		"BENCHD_TEST_AMQP10":         {"amqp10"},
 	}
 }
 
