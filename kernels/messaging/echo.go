@@ -39,6 +39,7 @@ func (echoKernel) Info() kernels.Info {
 // service can be reached.
 func (k echoKernel) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
 	b := erlangBroker{&k.pool.nodes}
+	// Without a named service there is neither a port mapper nor a node yet.
 	addr, stop := p[kernels.Addr], func() {}
 	if addr == "" {
 		var err error
@@ -72,7 +73,8 @@ func sendFive() erldist.Handler {
 	}
 }
 
-// Open opens a mailbox at the node that all clients share.
+// Open opens a mailbox at the node that all clients share. The first client starts that node
+// and its connection, and the last that closes ends both.
 func (k echoKernel) Open(ctx context.Context, p kernels.Params) (kernels.Trial, error) {
 	addr := p[kernels.Addr]
 	if addr == "" {
@@ -153,6 +155,7 @@ func (t *echoTrial) once(ctx context.Context) error {
 	}
 }
 
+// exchange sends the pid and looks at the answer, which must be the five bytes to the last.
 func (t *echoTrial) exchange(ctx context.Context) error {
 	if err := t.link.ask(ctx, t.pid, nil); err != nil {
 		return err

@@ -76,7 +76,8 @@ func (b erlangBroker) run(ctx context.Context, addr string, newHandler func() er
 	return err
 }
 
-// visit makes sure that the node of a named service can be reached.
+// visit makes sure that the node of a named service can be reached, so that a service that is
+// down fails the trial before its clock runs. It stays connected for as long as that does.
 func (b erlangBroker) visit(ctx context.Context, addr string, at erlangPlace, ready func(string)) error {
 	l, err := b.link(ctx, at, false)
 	switch {
@@ -90,7 +91,9 @@ func (b erlangBroker) visit(ctx context.Context, addr string, at erlangPlace, re
 	return l.close()
 }
 
-// erlangEcho makes the handler of a connection out of a service.
+// erlangEcho makes the handler of a connection out of a service. It works on the goroutine
+// that reads the connection: no other has to be woken, and what many lanes sent in one piece
+// is answered in one piece.
 func erlangEcho(answer service) erldist.Handler {
 	var head []byte
 	return func(p *erldist.Peer, message []byte) {
@@ -242,6 +245,7 @@ func erlangReply(message []byte) (parcel, error) {
 	if len(ref) < 4*erlangWords || len(ref) > 4*erlangWords && ref[0] != 90 {
 		return parcel{}, erldist.ErrTerm
 	}
+	// Whoever answers gives the reference back as it was, so that its words are at the end.
 	words := ref[len(ref)-4*erlangWords:]
 	number := uint64(binary.BigEndian.Uint32(words)) | uint64(binary.BigEndian.Uint32(words[4:]))<<erlangFirst |
 		uint64(binary.BigEndian.Uint32(words[8:]))<<(erlangFirst+32)

@@ -70,6 +70,7 @@ func appendCompound(b []byte, t Term, depth int) ([]byte, error) {
 	}
 }
 
+// appendAll writes terms one behind the other.
 func appendAll(b []byte, terms []Term, depth int) ([]byte, error) {
 	var err error
 	for _, t := range terms {
@@ -80,6 +81,9 @@ func appendAll(b []byte, terms []Term, depth int) ([]byte, error) {
 	return b, nil
 }
 
+// appendImproper writes the elements and then the tail, where a proper list has its end. A
+// tail that is a list would make it one list, and it would be read as another value than was
+// written.
 func appendImproper(b []byte, t Improper, depth int) ([]byte, error) {
 	switch t.Tail.(type) {
 	case List, Improper:
@@ -95,6 +99,7 @@ func appendImproper(b []byte, t Improper, depth int) ([]byte, error) {
 	return appendTerm(b, t.Tail, depth)
 }
 
+// appendMap writes keys and values in turn. That no key is there twice is the caller's word.
 func appendMap(b []byte, m Map, depth int) ([]byte, error) {
 	b = appendCount(b, tagMap, len(m))
 	for _, p := range m {
@@ -144,6 +149,8 @@ func AppendInt(b []byte, n int64) []byte {
 	return b
 }
 
+// appendBig writes an integer of any size. One that fits is written as AppendInt does, since
+// Erlang knows a value by its bytes in one form only.
 func appendBig(b []byte, n *big.Int) ([]byte, error) {
 	if n == nil {
 		return b, termError("a big integer that is nil")
@@ -168,6 +175,7 @@ func appendBig(b []byte, n *big.Int) ([]byte, error) {
 	return b, nil
 }
 
+// appendFloat writes the eight bytes of IEEE 754, the highest first.
 func appendFloat(b []byte, f float64) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return b, termError("Erlang has no float %v", f)
@@ -175,6 +183,8 @@ func appendFloat(b []byte, f float64) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(append(b, tagNewFloat), math.Float64bits(f)), nil
 }
 
+// appendAtom writes an atom in UTF-8, which every node knows that is spoken to here. The form
+// with a length of one byte is for all but names of many characters beyond ASCII.
 func appendAtom(b []byte, a Atom) ([]byte, error) {
 	if !utf8.ValidString(string(a)) || utf8.RuneCountInString(string(a)) > maxAtom {
 		return b, termError("an atom is up to %d characters in UTF-8, not %.300q", maxAtom, string(a))
@@ -185,6 +195,7 @@ func appendAtom(b []byte, a Atom) ([]byte, error) {
 	return append(append(b, tagAtomUTF8, byte(len(a)>>8), byte(len(a))), a...), nil
 }
 
+// appendPid writes a pid with its creation in 32 bits.
 func appendPid(b []byte, p Pid) ([]byte, error) {
 	b, err := appendAtom(append(b, tagNewPid), p.Node)
 	b = binary.BigEndian.AppendUint32(b, p.ID)
@@ -192,6 +203,7 @@ func appendPid(b []byte, p Pid) ([]byte, error) {
 	return binary.BigEndian.AppendUint32(b, p.Creation), err
 }
 
+// appendRef writes a reference; its length is in front, and counts the words at its end.
 func appendRef(b []byte, r Ref) ([]byte, error) {
 	if r.Len < 1 || r.Len > maxRefIDs {
 		return b, termError("a reference has 1 to %d words, not %d", maxRefIDs, r.Len)
@@ -204,6 +216,7 @@ func appendRef(b []byte, r Ref) ([]byte, error) {
 	return b, err
 }
 
+// appendPort writes a port with its number in 64 bits.
 func appendPort(b []byte, p Port) ([]byte, error) {
 	b, err := appendAtom(append(b, tagV4Port), p.Node)
 	b = binary.BigEndian.AppendUint64(b, p.ID)

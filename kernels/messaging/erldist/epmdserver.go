@@ -69,6 +69,7 @@ func serveAll(ctx context.Context, l net.Listener, most int, serve func(context.
 			_ = c.Close() // who comes when there is no room is told so
 			continue
 		}
+		// One that never says anything holds its place for as long as serve has patience.
 		all.Go(func() {
 			defer func() { <-room }()
 			defer func() { _ = c.Close() }()
@@ -108,7 +109,8 @@ func (m *mapper) serve(ctx context.Context, c net.Conn) {
 // maxEPMDRequest bounds a request, in bytes: a name and what a node may say besides.
 const maxEPMDRequest = 1024
 
-// readEPMD reads one request.
+// readEPMD reads one request. Whoever connects may send it, so that it is bounded in length
+// here and in time by the caller.
 func readEPMD(r io.Reader) ([]byte, error) {
 	var size [2]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {
@@ -149,6 +151,8 @@ func (m *mapper) register(b []byte) (answer []byte, registered string) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// What the mapper says of versions it has from the node itself; the form of the answer goes
+	// by them too.
 	code := byte(0)
 	if _, taken := m.list[a.Name]; taken {
 		code = 1
@@ -184,7 +188,7 @@ func parseAlive(b []byte) (alive, bool) {
 	}, b[2], extra}, true
 }
 
-// lookup answers where a node is.
+// lookup answers where a node is, with all that the node has said of itself.
 func (m *mapper) lookup(name string) []byte {
 	m.mu.Lock()
 	a, ok := m.list[name]

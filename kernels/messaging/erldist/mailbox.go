@@ -67,6 +67,7 @@ func (m *Mailbox) AppendPid(b []byte) []byte { return append(b, m.raw...) }
 func (m *Mailbox) Receive(ctx context.Context, p *Peer) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// The caller is done with the message before, whose buffer may serve again.
 	if m.last != nil && len(m.free) < maxFree {
 		m.free = append(m.free, m.last)
 	}
@@ -108,6 +109,8 @@ func (m *Mailbox) await(ctx context.Context, p *Peer) error {
 		}
 		m.mu.Lock()
 		m.asleep = false
+		// A message that is there counts for more than whatever else has happened. A wake
+		// without one is left from an earlier sleep that something else has ended.
 		if m.count > 0 {
 			return nil
 		}

@@ -164,6 +164,7 @@ func (p *Peer) finish(start int, head, tail []byte) error {
 	binary.BigEndian.PutUint32(p.out[start:], uint32(len(p.out)-start-frameHead+len(tail)))
 	switch {
 	case len(tail) > copied:
+		// begin has made sure that nobody writes, and what waited goes in front.
 		p.write(tail)
 		p.writeAll()
 	case p.writing || p.corked:
@@ -227,6 +228,7 @@ func (p *Peer) write(tail []byte) {
 		runtime.Gosched()
 		p.mu.Lock()
 	}
+	// Two buffers take turns: senders fill one while the other is written.
 	out := p.out
 	p.out, p.spare = p.spare[:0], nil
 	p.mu.Unlock()
