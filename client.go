@@ -215,6 +215,20 @@ func paramsText(params []bench.ParamInfo) string {
 	return strings.Join(list, "; ")
 }
 
+// where tells of a service with which values of another parameter it can be the kernel's own.
+func where(p bench.ParamInfo) string {
+	var inside []string
+	for _, v := range slices.Sorted(maps.Keys(p.Servers)) {
+		if p.Servers[v].Embedded {
+			inside = append(inside, v)
+		}
+	}
+	if p.Of == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (where %s is %s)", p.Of, strings.Join(inside, ", "))
+}
+
 // valuesText writes a parameter's values with the default first.
 func valuesText(p bench.ParamInfo) string {
 	switch {
@@ -227,7 +241,7 @@ func valuesText(p bench.ParamInfo) string {
 		}
 		return strings.Join(list, ", ")
 	case p.Kind == string(kernels.Service):
-		return p.Default + ", or a named service"
+		return p.Default + where(p) + ", or a named service"
 	case p.Min != nil && p.Max != nil && p.Kind == string(kernels.Size):
 		return fmt.Sprintf("%s (%s to %s)", p.Default, kernels.FormatSize(*p.Min), kernels.FormatSize(*p.Max))
 	case p.Min != nil && p.Max != nil:

@@ -218,6 +218,12 @@ func TestHostsTellServices(t *testing.T) {
 	for id, want := range map[string]string{
 		waits.ID: `no live host with the service "axis"`,
 		named.ID: `host blue has no service "axis"`,
+	_, err := p.client().Submit(t.Context(), []byte(`{"cases":[{"kernel":"soap.echo","params":{"server":"mq"}}],"hosts":{"names":["blue"]}}`), "")
+	if err == nil || !strings.Contains(err.Error(), `server must be a service at an address of the scheme http or https; that of "mq" is of the scheme amqp`) {
+		t.Errorf("a service of another scheme: %v", err)
+	}
+	for id, want := range map[string]string{
+		waits.ID: `no live host with the service "axis"`,
 	} {
 		var reason string
 		within(t, 30*time.Second, "the run says why it waits", func() bool {

@@ -75,8 +75,36 @@ type Param struct {
 	Values []string
 	// Schemes are, of a Service, those of the addresses that the kernel can use: "http", "amqp".
 	Schemes []string
+	// Of names, of a Service, the parameter on whose value it depends which servers there are:
+	// a broker has addresses of its own schemes, and not every broker runs inside the Server.
+	// Servers tells them by that value, and Schemes are those of all of them. Without Of the
+	// servers are Embedded, and whatever is at an address of one of Schemes.
+	Of      string
+	Servers map[string]Servers
 	// Min and Max bound an Int, or a Size in bytes, when Values is empty.
 	Min, Max int64
+}
+
+// Servers tells which servers a Service can be.
+type Servers struct {
+	Embedded bool     // the kernel's own Server
+	Schemes  []string // those of the addresses of named services; none means that there are no such
+}
+
+// ServersFor tells which servers a Service can be beside the other parameters of its case.
+func (p Param) ServersFor(all Params) Servers {
+	if p.Of == "" {
+		return Servers{Embedded: true, Schemes: p.Schemes}
+	}
+	return p.Servers[all[p.Of]]
+}
+
+// Listed are all the allowed values, where they can be listed.
+func (p Param) Listed() []string {
+	if p.Kind == Bool {
+		return []string{"false", "true"}
+	}
+	return p.Values
 }
 
 // Param returns the parameter with the given name.

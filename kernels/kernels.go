@@ -44,6 +44,14 @@ type Counter interface {
 	Count() Work
 }
 
+// A Fitter is a Kernel of which not all values of parameters go together. It is asked before
+// anything is queued, so that what cannot be measured is refused and does not fail.
+type Fitter interface {
+	// Fits returns a sentence that says what is allowed if no trial can have these parameters.
+	// Every parameter is there, each with a value that is allowed for itself.
+	Fits(p Params) error
+}
+
 // A Describer is a Trial that tells what was set at the other side, in the words of its
 // manual: the acknowledgement, the durability, the version of a broker. The result shows it.
 // It is asked after the last operation, and before Close.

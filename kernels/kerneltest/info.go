@@ -49,6 +49,9 @@ func CheckInfo(i kernels.Info) []error {
 		if err := checkParam(p); err != nil {
 			errs = append(errs, fmt.Errorf("parameter %q: %w", p.Name, err))
 		}
+		if err := checkServers(i, p); err != nil {
+			errs = append(errs, fmt.Errorf("parameter %q: %w", p.Name, err))
+		}
 	}
 	return errs
 }
@@ -131,6 +134,44 @@ func checkService(p kernels.Param, v string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkServers checks that a service which depends on another parameter tells its servers for
+// each value of that one, and their schemes all together; its own default has to go with it.
+func checkServers(i kernels.Info, p kernels.Param) error {
+	if p.Of == "" {
+		if len(p.Servers) > 0 {
+			return errors.New("it has servers by the value of a parameter, and does not name the parameter")
+		}
+		return nil
+	}
+	of, ok := i.Param(p.Of)
+	if !ok || p.Kind != kernels.Service || len(of.Values) == 0 || len(p.Servers) != len(of.Values) {
+		return fmt.Errorf("it depends on %q: only a service can, and on a parameter with a list of values, with servers for each of them", p.Of)
+	}
+	var errs []error
+	var schemes []string
+	for _, v := range of.Values {
+		s, there := p.Servers[v]
+		if !there || !s.Embedded && len(s.Schemes) == 0 {
+			errs = append(errs, fmt.Errorf("there is no server where %s is %s", p.Of, v))
+		}
+		schemes = append(schemes, s.Schemes...)
+	}
+	if !p.Servers[of.Default].Embedded {
+		errs = append(errs, fmt.Errorf("where %s is %s, both by default, there is no server %s", p.Of, of.Default, p.Default))
+	}
+	if a, b := distinct(schemes), distinct(p.Schemes); !slices.Equal(a, b) {
+		errs = append(errs, fmt.Errorf("its schemes are %q, those of its servers %q", b, a))
+	}
+	return errors.Join(errs...)
+}
+
+// distinct sorts texts and keeps each once.
+func distinct(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // within checks that n lies between the bounds of its parameter.

@@ -46,6 +46,16 @@ func (e echo) Info() kernels.Info {
 		info.Params[3].Default = "mine"
 	case "service of no scheme":
 		info.Params[3].Schemes = nil
+	case "servers of nothing":
+		info.Params[3].Servers = map[string]kernels.Servers{"plain": {Embedded: true}}
+	case "servers of a number":
+		info.Params[3].Of = "clients"
+	case "servers of some":
+		info.Params[3].Of, info.Params[3].Servers = "mode", map[string]kernels.Servers{"plain": {Embedded: true, Schemes: []string{"tcp"}}}
+	case "no server":
+		info.Params[3].Of, info.Params[3].Servers = "mode", map[string]kernels.Servers{"plain": {Embedded: true, Schemes: []string{"tcp"}}, "fancy": {}}
+	case "servers of other schemes":
+		info.Params[3].Of, info.Params[3].Servers = "mode", map[string]kernels.Servers{"plain": {Schemes: []string{"tcp"}}, "fancy": {Schemes: []string{"udp"}}}
 	case "bad default":
 		info.Params[0].Default = "absent"
 	case "uncounted flops":
@@ -178,6 +188,12 @@ func TestFaults(t *testing.T) {
 		{"bad default", "the default \"absent\" is not among the values"},
 		{"service by default", "a service has the default \"embedded\""},
 		{"service of no scheme", "names no scheme"},
+		{"servers of nothing", "does not name the parameter"},
+		{"servers of a number", "on a parameter with a list of values"},
+		{"servers of some", "with servers for each of them"},
+		{"no server", "there is no server where mode is fancy"},
+		{"servers of other schemes", "where mode is plain, both by default, there is no server embedded"},
+		{"servers of other schemes", `those of its servers ["tcp" "udp"]`},
 		{"uncounted flops", "the trial is not a Counter"},
 		{"ready twice", "called ready more than once"},
 		{"disorderly end", "did not end in order"},

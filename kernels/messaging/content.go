@@ -13,9 +13,27 @@ import (
 
 // The contents of a message.
 const (
-	soap = "soap"
-	raw  = "raw"
+	soap     = "soap"
+	document = "document"
+	raw      = "raw"
 )
+
+// contents lists them, the default first.
+func contents() []string { return []string{soap, document, raw} }
+
+// The ways in which SOAP is read and written.
+const (
+	stream = string(envelope.Stream)
+	tree   = string(envelope.DOM)
+)
+
+// modelOf is the way that the parameters ask for; a stream where they have none to ask for.
+func modelOf(p kernels.Params) envelope.Model {
+	if m := p.Word("model"); m != "" {
+		return envelope.Model(m)
+	}
+	return envelope.Stream
+}
 
 // seed makes the messages of every trial the same.
 const seed = 20240517
@@ -36,7 +54,9 @@ type service func(request []byte) (reply []byte)
 func contentOf(p kernels.Params) (content, error) {
 	switch p.Word("content") {
 	case soap:
-		return newSoapContent(p.Bytes("size"))
+		return newSoapContent(p, envelope.Text)
+	case document:
+		return newSoapContent(p, envelope.Document)
 	case raw:
 		return &rawContent{request: seeded(p.Bytes("size"))}, nil
 	default:
@@ -47,8 +67,8 @@ func contentOf(p kernels.Params) (content, error) {
 // serviceOf returns what makes the services for the content that the parameters ask for.
 func serviceOf(p kernels.Params) (func() service, error) {
 	switch p.Word("content") {
-	case soap:
-		return soapService()
+	case soap, document:
+		return soapService(modelOf(p))
 	case raw:
 		return func() service { return func(request []byte) []byte { return request } }, nil
 	default:
@@ -57,7 +77,7 @@ func serviceOf(p kernels.Params) (func() service, error) {
 }
 
 func unknownContent(p kernels.Params) error {
-	return fmt.Errorf("there is no content %q; there are %q and %q", p.Word("content"), soap, raw)
+	return fmt.Errorf("there is no content %q; there are %q", p.Word("content"), contents())
 }
 
 // rawContent is bytes that nobody reads. Each request carries a number in its first eight
@@ -89,12 +109,14 @@ type soapContent struct {
 	request   []byte
 }
 
-func newSoapContent(size int) (*soapContent, error) {
-	m, err := envelope.Text(size, seed)
+// newSoapContent makes the message once; payload makes one of a size.
+func newSoapContent(p kernels.Params, payload func(size int, seed uint64) (envelope.Message, error)) (*soapContent, error) {
+	size := p.Bytes("size")
+	m, err := payload(size, seed)
 	if err != nil {
 		return nil, err
 	}
-	codec, err := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits())
+	codec, err := envelope.NewCodec(modelOf(p), envelope.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +152,13 @@ func orSame(err error) error {
 
 // soapService returns what makes services that read a request and write what they read.
 // The reply is the request unchanged, so that it has exactly the size that was asked for.
-func soapService() (func() service, error) {
-	if _, err := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits()); err != nil {
+func soapService(model envelope.Model) (func() service, error) {
+	if _, err := envelope.NewCodec(model, envelope.DefaultLimits()); err != nil {
 		return nil, err
 	}
 	return func() service {
 		// The same call has just succeeded with the same arguments.
-		codec, _ := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits())
+		codec, _ := envelope.NewCodec(model, envelope.DefaultLimits())
 		var m envelope.Message
 		var reply []byte
 		return func(request []byte) []byte {

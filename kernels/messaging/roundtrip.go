@@ -27,10 +27,11 @@ func (roundtripKernel) Info() kernels.Info {
 		Title: "A request through a broker to an echo service, and the reply back.",
 		Operation: "one message there and back: a client sends a request through the broker, a service in " +
 			"another process sends it back, and the client verifies the reply",
-		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true,
-		Floor: kernels.Params{"broker": "tcp", "server": kernels.Embedded, "persistent": "false", "sync": "false", "qos": "0", "content": raw, "connections": own},
+		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true, Switches: switches(),
+		Floor: kernels.Params{"broker": "tcp", "server": kernels.Embedded, "persistent": "false", "sync": "false", "qos": "0", "content": raw, "model": stream, "connections": own},
 		Params: append(brokerParams(table()),
-			kernels.Param{Name: "content", Doc: "A SOAP envelope that both sides write and read, or bytes that go unread.", Kind: kernels.Word, Default: soap, Values: []string{soap, raw}},
+			kernels.Param{Name: "content", Doc: "A SOAP envelope that both sides write and read, with one text or with a document of many elements in it, or bytes that go unread.", Kind: kernels.Word, Default: soap, Values: contents()},
+			kernels.Param{Name: "model", Doc: "How both sides read and write SOAP: as a stream, or as a tree.", Kind: kernels.Word, Default: stream, Values: []string{stream, tree}},
 			kernels.Param{Name: "size", Doc: "Bytes of one message, the whole envelope included.", Kind: kernels.Size, Default: "1KB", Values: []string{"1KB", "10KB", "1MB"}},
 			kernels.Param{Name: "connections", Doc: "Whether each client has a connection of its own, or all share one.", Kind: kernels.Word, Default: own, Values: []string{own, shared}},
 			kernels.Param{Name: "clients", Doc: "Clients, each with a reply address of its own.", Kind: kernels.Int, Default: "1", Min: 1, Max: maxLanes},
@@ -47,7 +48,7 @@ func brokerParams(list []entry) []kernels.Param {
 	}
 	return []kernels.Param{
 		{Name: "broker", Doc: "The broker that carries the messages; tcp is none, only a connection to the echo service: the floor below all brokers.", Kind: kernels.Word, Default: names[0], Values: names},
-		{Name: "server", Doc: "A broker of its own, or a named service of the worker's.", Kind: kernels.Service, Default: kernels.Embedded, Schemes: schemes()},
+		{Name: "server", Doc: "A broker of its own, or a named service of the worker's.", Kind: kernels.Service, Default: kernels.Embedded, Schemes: schemes(list), Of: "broker", Servers: servers(list)},
 		{Name: "persistent", Doc: "Whether the broker keeps the messages, so that they outlive it.", Kind: kernels.Bool, Default: "false"},
 		{Name: "sync", Doc: "Whether a sender waits for the broker's confirm before it goes on.", Kind: kernels.Bool, Default: "false"},
 		{Name: "qos", Doc: "The quality of service of MQTT: at most once, at least once, exactly once.", Kind: kernels.Word, Default: "0", Values: []string{"0", "1", "2"}},

@@ -20,6 +20,8 @@ type entry struct {
 	schemes []string
 	// embedded tells that the broker runs inside the kernel's Server where no service is named.
 	embedded bool
+	// forgetful tells that this one keeps no messages.
+	forgetful bool
 	// transient and persistent tell which values of the parameter persistent it has.
 	transient, persistent bool
 	// sync tells for which messages it can be asked to confirm before the sender goes on.
@@ -61,7 +63,7 @@ func table() []entry {
 			transient: true, persistent: true, sync: persistentSync, shared: true, make: queues(redisStreams{}),
 		},
 		{
-			name: "stomp", title: "ActiveMQ, RabbitMQ or another that speaks STOMP", schemes: []string{"stomp", "stomps"}, embedded: true,
+			name: "stomp", title: "ActiveMQ, RabbitMQ or another that speaks STOMP", schemes: []string{"stomp", "stomps"}, embedded: true, forgetful: true,
 			transient: true, persistent: true, sync: anySync, shared: true, make: queues(stompDriver{}),
 		},
 		{
@@ -97,14 +99,23 @@ func brokerNames() []string {
 }
 
 // schemes returns every scheme of an address that some broker can use.
-func schemes() []string {
+func schemes(list []entry) []string {
 	var all []string
-	for _, e := range table() {
+	for _, e := range list {
 		for _, s := range e.schemes {
 			if !slices.Contains(all, s) {
 				all = append(all, s)
 			}
 		}
+	}
+	return all
+}
+
+// servers tells by the broker which servers there are.
+func servers(list []entry) map[string]kernels.Servers {
+	all := make(map[string]kernels.Servers, len(list))
+	for _, e := range list {
+		all[e.name] = kernels.Servers{Embedded: e.embedded, Schemes: e.schemes}
 	}
 	return all
 }

@@ -219,6 +219,20 @@ func table(families []kernels.Family) string {
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
+// where tells of a service with which values of another parameter it can be the kernel's own.
+func where(p kernels.Param) string {
+	var inside []string
+	for _, v := range sorted(p.Servers) {
+		if p.Servers[v].Embedded {
+			inside = append(inside, v)
+		}
+	}
+	if p.Of == "" {
+		return ""
+	}
+	return fmt.Sprintf(" where %s is %s", p.Of, strings.Join(inside, ", "))
+}
+
 // describe tells the values of one parameter.
 func describe(p kernels.Param) string {
 	values := p.Values
@@ -230,7 +244,7 @@ func describe(p kernels.Param) string {
 		return strings.Join(append([]string{p.Default}, rest...), ", ")
 	}
 	if p.Kind == kernels.Service {
-		return fmt.Sprintf("%s, or the name of a service of the host (%s)", p.Default, strings.Join(p.Schemes, ", "))
+		return fmt.Sprintf("%s%s, or the name of a service of the host (%s)", p.Default, where(p), strings.Join(p.Schemes, ", "))
 	}
 	if p.Kind == kernels.Size {
 		return fmt.Sprintf("%s, from %s to %s", p.Default, kernels.FormatSize(p.Min), kernels.FormatSize(p.Max))

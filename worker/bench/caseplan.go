@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,7 +52,8 @@ func (cs CaseSpec) makes(c Case) bool {
 }
 
 // writeOut puts an entry for each kernel of a family in the place of the family's, where an
-// entry has operations of its own: then it can be told which entry a case is of.
+// entry has operations of its own, and one for its floors: then it can be told which entry a
+// case is of.
 func (r *resolver) writeOut(entries []CaseSpec) []CaseSpec {
 	own := func(cs CaseSpec) bool { return cs.Operations != nil }
 	if len(r.errs) > 0 || !slices.ContainsFunc(entries, own) {
@@ -63,7 +65,28 @@ func (r *resolver) writeOut(entries []CaseSpec) []CaseSpec {
 			out = append(out, cs.of(info))
 		}
 	}
+	for _, cs := range slices.Clone(out) {
+		floor, ok := cs.floor(r.catalog.infos[cs.Kernel])
+		if ok && !slices.ContainsFunc(out, func(o CaseSpec) bool { return o.Kernel == floor.Kernel && alike(o.Params, floor.Params, "") }) {
+			out = append(out, floor)
+		}
+	}
 	return out
+}
+
+// floor is the entry of the floors of an entry with operations of its own, which they have too.
+func (cs CaseSpec) floor(info kernels.Info) (CaseSpec, bool) {
+	if cs.Operations == nil || len(info.Floor) == 0 || info.Rate != "" && !slices.Contains(cs.Params[info.Rate], "0") {
+		return CaseSpec{}, false
+	}
+	params := maps.Clone(cs.Params)
+	for name, v := range info.Floor {
+		params[name] = []string{v}
+	}
+	if info.Rate != "" {
+		params[info.Rate] = []string{"0"}
+	}
+	return CaseSpec{Kernel: info.Name, Params: params, Operations: cs.Operations}, true
 }
 
 // of is the entry for one kernel of its family, with the defaults filled in.

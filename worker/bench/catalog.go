@@ -14,17 +14,21 @@ import (
 type Catalog struct {
 	families []kernels.Family
 	infos    map[string]kernels.Info
+	fitters  map[string]kernels.Fitter // of those kernels that have one
 	names    []string
 }
 
 // NewCatalog makes a Catalog of the families given.
 func NewCatalog(families []kernels.Family) *Catalog {
-	c := &Catalog{families: families, infos: make(map[string]kernels.Info)}
+	c := &Catalog{families: families, infos: make(map[string]kernels.Info), fitters: make(map[string]kernels.Fitter)}
 	for _, f := range families {
 		for _, k := range f.Kernels {
 			info := k.Info()
 			c.infos[info.Name] = info
 			c.names = append(c.names, info.Name)
+			if f, ok := k.(kernels.Fitter); ok {
+				c.fitters[info.Name] = f
+			}
 		}
 	}
 	return c
@@ -88,7 +92,7 @@ func (c *Catalog) asked() []string {
 func (c *Catalog) Resolve(spec Spec, present Present, limits Limits, services ...map[string]string) (Spec, []Case, error) {
 	r := &resolver{decoder: decoder{present: present}, catalog: c, limits: limits, seen: make(map[string]bool)}
 	suite := r.suite(spec.Suite)
-	r.services = r.choose(spec, suite, services)
+	r.known, r.services = services, r.choose(spec, suite, services)
 	spec.Plan = r.plan(spec.Plan, suite)
 	if !present["/timeout"] {
 		spec.Timeout = DefaultTimeout
@@ -103,11 +107,11 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits, services ..
 	if suite != nil || spec.Suite == "" {
 		r.suiteCases(suite, spec.Params)
 	}
-	spec.Cases = slices.Clone(spec.Cases)
+	var written []CaseSpec
 	for i, cs := range spec.Cases {
-		spec.Cases[i] = r.expand(node{ptr: fmt.Sprintf("/cases/%d", i)}, cs)
+		written = append(written, r.ask(node{ptr: fmt.Sprintf("/cases/%d", i)}, cs)...)
 	}
-	spec.Cases = r.writeOut(spec.Cases)
+	spec.Cases = r.writeOut(written)
 	r.checkCases(spec.Plans())
 	if !present["/repeat"] {
 		spec.Repeat = 1
@@ -124,7 +128,9 @@ func (c *Catalog) Resolve(spec Spec, present Present, limits Limits, services ..
 func (c *Catalog) Check(cs Case, plan Plan, limits Limits) error {
 	params := make(Matrix, len(cs.Params))
 	for name, v := range cs.Params {
-		params[name] = []string{v}
+		if params[name] = []string{v}; v == Every {
+			return invalid([]FieldError{{Pointer: "/cases/0/params/" + escape(name), Code: "unknown_value", Message: fmt.Sprintf("%s: %q stands for several cases, and a worker measures one", name, Every)}})
+		}
 	}
 	present := make(Present)
 	for field := range planFields() {
@@ -140,9 +146,11 @@ type resolver struct {
 	limits  Limits
 	// services are what Every stands for, the scheme by the name; nil when it cannot be told.
 	services map[string]string
-	narrow   *narrowing // of the suite whose cases are expanded; nil for those of the request
-	cases    []Case
-	seen     map[string]bool
+	// known are the services of each host that may measure.
+	known  []map[string]string
+	narrow *narrowing // of the suite whose cases are expanded; nil for those of the request
+	cases  []Case
+	seen   map[string]bool
 }
 
 func (r *resolver) refuse(ptr, code string, allowed []string, format string, args ...any) {
@@ -174,40 +182,6 @@ func (r *resolver) hosts(h HostSelector) {
 	}
 }
 
-// expand adds the cases of one entry and returns the entry with its defaults filled in.
-func (r *resolver) expand(at node, cs CaseSpec) CaseSpec {
-	infos := r.catalog.members(cs.Kernel)
-	if len(infos) == 0 {
-		r.refuse(at.ptr+"/kernel", "unknown_kernel", r.catalog.asked(), "there is no kernel %q; there are %s", clip(cs.Kernel), strings.Join(r.catalog.asked(), ", "))
-		return cs
-	}
-	if cs.Operations != nil {
-		between(r, at.ptr+"/operations", *cs.Operations, 0, maxOperations)
-	}
-	filled := CaseSpec{Kernel: cs.Kernel, Params: make(Matrix), Operations: cs.Operations}
-	for name, values := range cs.Params {
-		filled.Params[name] = r.values(at.ptr+"/params/"+escape(name), infos, name, values)
-	}
-	if len(r.errs) > 0 {
-		return cs
-	}
-	for _, info := range infos {
-		dims := make([][]string, len(info.Params))
-		for i, p := range info.Params {
-			dims[i] = filled.Params[p.Name]
-			if len(dims[i]) == 0 {
-				dims[i] = []string{p.Default}
-				if len(infos) == 1 {
-					filled.Params[p.Name] = dims[i]
-				}
-			}
-			dims[i] = r.narrowed(info, p, dims[i])
-		}
-		r.product(at, info, dims)
-	}
-	return filled
-}
-
 // values checks the values asked for one parameter and returns them in canonical form.
 func (r *resolver) values(ptr string, infos []kernels.Info, name string, values []string) []string {
 	var param kernels.Param
@@ -230,8 +204,8 @@ func (r *resolver) values(ptr string, infos []kernels.Info, name string, values 
 	}
 	var out []string
 	for i, v := range values {
-		if v == Every && param.Kind == kernels.Service && r.services != nil {
-			out = r.every(out, param)
+		if v == Every && r.stands(param) {
+			out = append(out, Every) // written out with the values of the other parameters
 			continue
 		}
 		at := ptr
@@ -272,11 +246,7 @@ func (r *resolver) value(at string, info kernels.Info, p kernels.Param, v string
 		r.service(at, p, v)
 	case kernels.Word, kernels.Bool: // they have lists of values, looked at below
 	}
-	allowed := p.Values
-	if p.Kind == kernels.Bool {
-		allowed = []string{"false", "true"}
-	}
-	if len(allowed) > 0 && !slices.Contains(allowed, v) {
+	if allowed := p.Listed(); len(allowed) > 0 && !slices.Contains(allowed, v) {
 		r.refuse(at, "unknown_value", allowed, "%s must be %s, not %q", p.Name, orList(allowed), clip(v))
 	}
 	return v, len(r.errs) == errs
@@ -295,37 +265,4 @@ func (r *resolver) most(info kernels.Info, p kernels.Param) int64 {
 		high = min(high, int64(r.limits.Clients))
 	}
 	return high
-}
-
-// product adds one case for each combination, the last parameter varying fastest. It stops
-// counting well above MaxTrials, so that a huge matrix costs nothing.
-func (r *resolver) product(at node, info kernels.Info, dims [][]string) {
-	total := 1
-	for _, d := range dims {
-		if total *= len(d); total > MaxTrials {
-			r.fail(at, "too_many_trials", "expands to more than %d trials, the most allowed in one run", MaxTrials)
-			return
-		}
-	}
-	for n := range total {
-		params := make(kernels.Params, len(dims))
-		rest := n
-		for i := len(dims) - 1; i >= 0; i-- {
-			params[info.Params[i].Name] = dims[i][rest%len(dims[i])]
-			rest /= len(dims[i])
-		}
-		c := Case{Kernel: info.Name, Params: params}
-		if floor, ok := floorOf(info, params); ok {
-			r.add(floor)
-		}
-		r.add(c)
-	}
-}
-
-// add adds a case, once.
-func (r *resolver) add(c Case) {
-	if key := c.Key(); !r.seen[key] {
-		r.seen[key] = true
-		r.cases = append(r.cases, c)
-	}
 }

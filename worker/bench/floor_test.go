@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"benchd/kernels"
 	"benchd/worker/bench"
 )
@@ -113,5 +115,34 @@ func TestOfFloor(t *testing.T) {
 		if got.Trial != want.Trial || got.Reason != want.Reason || !is(got.Value, value(want.Value)) || !is(got.Low, value(want.Low)) || !is(got.High, value(want.High)) {
 			t.Errorf("%s: %+v, want %+v", trials[i].ID, got, want)
 		}
+	}
+}
+
+// TestFloorsHaveTheOperations: the floor of a case with operations of its own has as many, and
+// has them in the stored request too.
+func TestFloorsHaveTheOperations(t *testing.T) {
+	t.Parallel()
+	catalog := bench.NewCatalog([]kernels.Family{{Name: "way", Kernels: []kernels.Kernel{way{}}}})
+	asked := bench.Spec{Cases: []bench.CaseSpec{
+		{Kernel: "way.go", Params: bench.Matrix{"size": {"2"}, "by": {"road", "air"}}, Operations: new(7)},
+		{Kernel: "way", Params: bench.Matrix{"size": {"3"}}},
+		{Kernel: "way.go", Params: bench.Matrix{"size": {"4"}, "by": {"rail"}}, Operations: new(9)},
+	}}
+	want := []string{
+		"way.go by=rail kept=false rate=0 size=2: 7", "way.go by=road kept=false rate=0 size=2: 7", "way.go by=air kept=false rate=0 size=2: 7",
+		"way.go by=rail kept=false rate=0 size=3: 0", "way.go by=road kept=false rate=0 size=3: 0", "way.go by=rail kept=false rate=0 size=4: 9",
+	}
+	for turn := range 3 {
+		spec, cases, err := catalog.Resolve(asked, bench.Present{}, bench.DefaultLimits(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, operations(spec, cases)); d != "" {
+			t.Errorf("posted %d times: %s", turn+1, d)
+		}
+		if turn > 0 && len(spec.Cases) != len(asked.Cases) {
+			t.Errorf("posted %d times it has %d entries, not %d", turn+1, len(spec.Cases), len(asked.Cases))
+		}
+		asked = bench.Spec{Cases: spec.Cases}
 	}
 }

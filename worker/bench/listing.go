@@ -33,8 +33,18 @@ type ParamInfo struct {
 	Default string   `json:"default" example:"1KB"`
 	Values  []string `json:"values,omitempty"`  // all the allowed values, where they can be listed
 	Schemes []string `json:"schemes,omitempty"` // of a service: those of the addresses that the kernel can use
-	Min     *int64   `json:"min,omitempty"`     // bounds of an int, or of a size in bytes; the host's limits may be lower
-	Max     *int64   `json:"max,omitempty"`
+	// Of is, of a service, the parameter on whose value it depends which servers there are, and
+	// Servers tells them by that value; without it they are "embedded" and whatever is of Schemes.
+	Of      string                 `json:"of,omitempty" example:"broker"`
+	Servers map[string]ServersInfo `json:"servers,omitempty"`
+	Min     *int64                 `json:"min,omitempty"` // bounds of an int, or of a size in bytes; the host's limits may be lower
+	Max     *int64                 `json:"max,omitempty"`
+}
+
+// A ServersInfo tells which servers a parameter of kind service can be.
+type ServersInfo struct {
+	Embedded bool     `json:"embedded"` // one inside the worker
+	Schemes  []string `json:"schemes"`  // those of the addresses of named services; none of them where it is empty
 }
 
 // DescribeKernels lists the kernels of a catalog in order.
@@ -54,10 +64,21 @@ func describeKernel(family string, i kernels.Info) KernelInfo {
 		Lanes: i.Lanes, Composite: i.Composite, Params: make([]ParamInfo, len(i.Params)),
 	}
 	for n, p := range i.Params {
-		out.Params[n] = ParamInfo{Name: p.Name, Doc: p.Doc, Kind: string(p.Kind), Default: p.Default, Values: p.Values, Schemes: p.Schemes}
+		out.Params[n] = ParamInfo{Name: p.Name, Doc: p.Doc, Kind: string(p.Kind), Default: p.Default, Values: p.Values, Schemes: p.Schemes, Of: p.Of, Servers: servers(p.Servers)}
 		if bounded := p.Kind == kernels.Int || p.Kind == kernels.Size; bounded && len(p.Values) == 0 {
 			out.Params[n].Min, out.Params[n].Max = &p.Min, &p.Max
 		}
+	}
+	return out
+}
+
+func servers(by map[string]kernels.Servers) map[string]ServersInfo {
+	if by == nil {
+		return nil
+	}
+	out := make(map[string]ServersInfo, len(by))
+	for v, s := range by {
+		out[v] = ServersInfo{Embedded: s.Embedded, Schemes: append([]string{}, s.Schemes...)}
 	}
 	return out
 }

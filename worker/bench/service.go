@@ -8,10 +8,12 @@ import (
 	"benchd/kernels"
 )
 
-// Every is a value of a parameter of kind service that stands, in requests only, for the
-// kernel's own server and every service of a fitting scheme. One host measures the whole of a
-// run that names none, so that they are the services of one host: of those that may measure
-// the run, the one that has the most.
+// Every is a value that stands, in requests only, for every value of a parameter: all that are
+// listed, or of kind service the kernel's own server and every service of a fitting scheme. Of
+// its combinations with the values of other parameters those are meant that can be measured.
+//
+// One host measures the whole of a run that names none, so that the services are those of one
+// host: of the hosts that may measure the run, the one that has the most.
 const Every = "every"
 
 // maxServiceName bounds the name of a service, in bytes.
@@ -68,7 +70,7 @@ func (c *Catalog) Needs(cs Case) []Need {
 	var needs []Need
 	for _, p := range c.infos[cs.Kernel].Params {
 		if v := cs.Params[p.Name]; p.Kind == kernels.Service && v != kernels.Embedded && v != "" {
-			needs = append(needs, Need{Service: v, Schemes: p.Schemes})
+			needs = append(needs, Need{Service: v, Schemes: p.ServersFor(cs.Params).Schemes})
 		}
 	}
 	return needs
@@ -128,29 +130,46 @@ func (r *resolver) count(cs CaseSpec, services map[string]string) (n int) {
 	for _, info := range r.catalog.members(cs.Kernel) {
 		for _, p := range info.Params {
 			if p.Kind == kernels.Service && slices.Contains(cs.Params[p.Name], Every) {
-				n += len(fitting(p, services))
+				n += len(fitting(cs.schemes(info, p), services))
 			}
 		}
 	}
 	return n
 }
 
-// every adds what Every stands for to the values of a parameter, each once: the kernel's own
-// server, and the services by name.
-func (r *resolver) every(values []string, p kernels.Param) []string {
-	for _, v := range append([]string{kernels.Embedded}, fitting(p, r.services)...) {
-		if !slices.Contains(values, v) {
-			values = append(values, v)
-		}
+// schemes are those that the services of an entry can have.
+func (cs CaseSpec) schemes(info kernels.Info, p kernels.Param) (all []string) {
+	values := cs.Params[p.Of]
+	if p.Of == "" || slices.Contains(values, Every) {
+		return p.Schemes
 	}
-	return values
+	if of, ok := info.Param(p.Of); ok && len(values) == 0 {
+		values = []string{of.Default}
+	}
+	for _, v := range values {
+		all = append(all, p.Servers[v].Schemes...)
+	}
+	return all
 }
 
-// fitting lists the services whose scheme the kernel can use, by name.
-func fitting(p kernels.Param, services map[string]string) []string {
+// stands tells whether it is known what Every stands for as a value of a parameter.
+func (r *resolver) stands(p kernels.Param) bool {
+	return p.Kind == kernels.Service && r.services != nil || len(p.Listed()) > 0
+}
+
+// all is what Every stands for as a value of a parameter.
+func (r *resolver) all(p kernels.Param) []string {
+	if p.Kind == kernels.Service {
+		return append([]string{kernels.Embedded}, fitting(p.Schemes, r.services)...)
+	}
+	return p.Listed()
+}
+
+// fitting lists the services at addresses of some schemes, by name.
+func fitting(schemes []string, services map[string]string) []string {
 	var names []string
 	for _, name := range sortedNames(services) {
-		if slices.Contains(p.Schemes, services[name]) {
+		if slices.Contains(schemes, services[name]) {
 			names = append(names, name)
 		}
 	}

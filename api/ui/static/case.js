@@ -79,9 +79,15 @@ function server(p, values, services) {
   const id = `services${++lists}`;
   const names = Object.keys(services).filter((name) => services[name].some((scheme) => p.schemes.includes(scheme)));
   const input = h("input", { autocomplete: "off", spellcheck: "false", list: id, placeholder: p.default, value: values?.join(", ") });
-  const f = field(p.name, `${p.doc} Names of the hosts’ services parted by commas, or every; ${p.default} when empty.`, input);
+  const f = field(p.name, `${p.doc} Names of the hosts’ services parted by commas, or every; ${p.default} when empty.${needed(p)}`, input);
   f.element.append(h("datalist", { id }, [p.default, "every", ...names.sort()].map((value) => h("option", { value }))));
   return f;
+}
+
+// needed tells where there is no server of the kernel's own.
+function needed(p) {
+  const outside = Object.keys(p.servers ?? {}).filter((value) => !p.servers[value].embedded);
+  return outside.length ? ` Where ${p.of} is ${outside.join(" or ")}, a name or every is needed.` : "";
 }
 
 // most is the largest value of a number or a size: the kernel's bound or the hosts' limit.
