@@ -21,9 +21,11 @@ type article struct {
 	suite string
 	title string // a heading
 	write func(*page)
-	// What the article itself printed: a heading, and where it is.
+	// What the article itself printed: a heading, and where it is. Some printed charts only, and
+	// a comparison of ours is after none.
 	printed string
 	figures references.Query
+	layout  func(*page, []bench.Reference) // of its table; nil for the usual one
 }
 
 // articles lists the suites that have a table of their own.
@@ -32,27 +34,40 @@ func articles() []article {
 		{
 			"soap-2004", "SOAP calls of four beans and an array of strings, 2.2 KB, one client, a new connection for each call", writeCalls,
 			"gSOAP and Axis as client and as server",
-			references.Query{Table: "soap-gsoap-axis"},
+			references.Query{Table: "soap-gsoap-axis"}, nil,
 		},
 		{
 			"soaprunner", "SOAP engines, one client, messages of one text of 1 KB", writeEngines,
 			"Apache SOAP and Axis under SoapRunner",
-			references.Query{Table: "engines", Kernel: "soap.echo"},
+			references.Query{Table: "engines", Kernel: "soap.echo"}, nil,
 		},
 		{
 			"soaprunner-attachments", "SOAP messages with an attachment, one client: messages per second", writeTrials,
 			"Apache SOAP with attachments",
-			references.Query{Table: "engines", Kernel: "soap.attachment"},
+			references.Query{Table: "engines", Kernel: "soap.attachment"}, nil,
 		},
 		{
 			"cxf-http", "Scenario A: SOAP over HTTP, a shipment document there and back", writeScenario,
 			"what CXF gained by the stream, small messages",
-			references.Query{Table: "cxf", Text: "range"},
+			references.Query{Table: "cxf", Text: "range"}, nil,
 		},
 		{
 			"cxf-max-load", "Special scenario: maximal load of the service, one client more at each step", writeLoad,
 			"what CXF reached",
-			references.Query{Table: "cxf", Text: "bound"},
+			references.Query{Table: "cxf", Text: "bound"}, nil,
+		},
+		{
+			"encon", "Erlang distribution, encon's comparison with jinterface", writeEcho,
+			"encon and jinterface, each as client and as server",
+			references.Query{Source: "erlang-jvm"}, publishedEcho,
+		},
+		{
+			"cxf-jms", "Scenario B: SOAP over a broker, a shipment document there and back as a tree", writeJMS,
+			"", references.Query{}, nil,
+		},
+		{
+			"brokers", "Brokers: 1 KB there and back, fastest first", writeBrokers,
+			"", references.Query{}, nil,
 		},
 	}
 }
@@ -240,19 +255,31 @@ func (p *page) rows(heading []string, rows [][]string) {
 
 // published writes what the article itself printed, with what it was measured on.
 func (p *page) published(a article) error {
+	if a.printed == "" {
+		return nil
+	}
 	set, err := references.Load()
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(&p.text, "\nPublished: %s\n\n", a.printed)
+	layout := a.layout
+	if layout == nil {
+		layout = publishedFigures
+	}
+	layout(p, set.List(a.figures).References)
+	return nil
+}
+
+// publishedFigures writes figures with what they were measured on.
+func publishedFigures(p *page, list []bench.Reference) {
 	var rows [][]string
-	for _, r := range set.List(a.figures).References {
+	for _, r := range list {
 		if r.Value != nil {
 			rows = append(rows, []string{number(*r.Value), r.Unit, r.System, r.Runtime, cmp.Or(r.Server, r.Runtime), r.CPU, r.Note})
 		}
 	}
-	fmt.Fprintf(&p.text, "\nPublished: %s\n\n", a.printed)
 	p.rows([]string{">figure", "unit", "operating system", "client", "server", "CPU", "note"}, rows)
-	return nil
 }
 
 // clip shortens a text of the request's for a message.

@@ -152,6 +152,7 @@ func ramped() bench.Result {
 func articleResults() map[string]bench.Result {
 	return map[string]bench.Result{
 		"soap-2004": calls2004(), "soaprunner": engines(), "soaprunner-attachments": attachments(), "cxf-http": scenarioA(), "cxf-max-load": ramped(),
+		"encon": nodes(), "cxf-jms": scenarioB(), "brokers": everyBroker(),
 	}
 }
 

@@ -47,6 +47,7 @@ func (p *page) departuresOf(t bench.TrialResult) (out []string) {
 	differs("ramp", had.Ramp, own.Ramp)
 	differs("warm-up", had.Warmup, own.Warmup)
 	differs("interval", had.Interval, own.Interval)
+	differs("confidence", had.Confidence, own.Confidence)
 	return out
 }
 
@@ -79,4 +80,4 @@ func valuesOf(trials []bench.TrialResult, name string) (out []string) {
 }
 
 // labelParams are the parameters that tell the trials of a suite apart.
-func labelParams() []string { return []string{"encoding", "model", "size", "clients", "server"} }
+func labelParams() []string { return []string{"encoding", "broker", "persistent", "sync", "qos", "model", "size", "clients", "server"} }

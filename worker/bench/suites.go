@@ -15,7 +15,7 @@ type Suite struct {
 
 // Suites returns the suites in order.
 func Suites() []Suite {
-	return []Suite{quick(), full(), soap2004(), soapRunner(), soapRunnerAttachments(), cxfHTTP(), cxfMaxLoad()}
+	return []Suite{quick(), full(), soap2004(), soapRunner(), soapRunnerAttachments(), cxfHTTP(), cxfMaxLoad(), encon(), cxfJMS(), brokers()}
 }
 
 // SuiteNamed gives the suite of a name.
@@ -55,7 +55,7 @@ func quick() Suite {
 func full() Suite {
 	return Suite{
 		Name:  "full",
-		Title: "Every kernel, small and large, three forks each, in about a quarter of an hour.",
+		Title: "Every kernel, small and large, three forks each, in about twenty minutes.",
 		Plan: Plan{
 			Forks: 3, Warmup: WarmupAuto, Slices: 30, Slice: Duration(200 * time.Millisecond),
 			Confidence: 0.95, Interval: Bootstrap, Order: Sequential, Pin: PinFree, Limit: Duration(3 * time.Minute),
@@ -64,6 +64,9 @@ func full() Suite {
 			{Kernel: "scimark", Params: Matrix{"size": {"small", "large"}}},
 			{Kernel: "soap.echo", Params: Matrix{"model": {"stream", "dom"}, "clients": {"1", "4"}}},
 			{Kernel: "messaging.roundtrip", Params: Matrix{"content": {"soap", "raw"}, "size": {"1KB", "10KB", "1MB"}, "clients": {"1", "2", "4", "8"}}},
+			{Kernel: "messaging.roundtrip", Params: Matrix{"broker": {"stomp", "erlang", "mqtt"}, "content": {"raw"}, "clients": {"1", "4"}}},
+			{Kernel: "messaging.roundtrip", Params: Matrix{"broker": {"kafka"}, "persistent": {"true"}, "content": {"raw"}, "clients": {"1", "4"}}},
+			{Kernel: "messaging.echo", Params: Matrix{"clients": {"1", "8"}}},
 			{Kernel: "messaging.mailbox", Params: Matrix{"size": {"16B", "1KB", "10KB"}}},
 		},
 	}

@@ -9,19 +9,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchd/kernels"
 	kernelcatalog "benchd/kernels/catalog"
 	"benchd/worker/bench"
 )
 
-// expand gives the trials of a suite on a host with a service beside the embedded one.
+// there are the services of a host.
+func there() map[string]string {
+	return map[string]string{"gsoap": "http", "rabbit": "amqp", "activemq": "stomp", "cache": "redis", "otp": "erlang"}
+}
+
+// expand gives the trials of a suite on a host with services beside the embedded ones.
 func expand(t *testing.T, body string) (bench.Spec, []bench.Case) {
 	t.Helper()
 	spec, present, err := bench.ParseSpec([]byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, cases, err := bench.NewCatalog(kernelcatalog.Families()).Resolve(spec, present, bench.DefaultLimits(2), map[string]string{"gsoap": "http", "mq": "amqp"})
+	spec, cases, err := bench.NewCatalog(kernelcatalog.Families()).Resolve(spec, present, bench.DefaultLimits(2), there())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +44,7 @@ func rule(spec bench.Spec, c bench.Case) string {
 		each += fmt.Sprintf(" for each %d more", p.Ramp)
 	}
 	words := []string{c.Kernel}
-	for _, name := range []string{"payload", "encoding", "size", "model", "keepalive", "server", "clients"} {
+	for _, name := range []string{"broker", "persistent", "sync", "content", "payload", "encoding", "size", "model", "keepalive", "server", "clients"} {
 		if v, ok := c.Params[name]; ok {
 			words = append(words, v)
 		}
@@ -49,8 +53,8 @@ func rule(spec bench.Spec, c bench.Case) string {
 }
 
 // TestArticleSuites says the articles' own numbers. The batches of 200 calls, the 8 runs, the
-// 20 trials of 100 messages, the lanes with their 5,000 or 500 messages and the minute between
-// clients are theirs.
+// 20 trials of 100 messages, the lanes with their 5,000 or 500 or 100 messages, the minute between
+// clients and the iterations of 10 s are theirs.
 func TestArticleSuites(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -88,6 +92,18 @@ func TestArticleSuites(t *testing.T) {
 		{"cxf-max-load", []string{
 			"soap.echo document 1KB dom true embedded 4: 1 forks of 60 x 1s for each 1 more, warm-up 0s, bootstrap",
 		}},
+		{"encon", []string{
+			"messaging.echo embedded 1: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.echo embedded 2: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.echo embedded 4: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.echo embedded 8: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.echo otp 1: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.echo otp 2: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.echo otp 4: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.echo otp 8: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+			"messaging.mailbox 16B: 1 forks of 20 x 10s, warm-up 1m40s, pooled_t",
+		}},
+		{"cxf-jms", slices.Concat(overJMS("1KB", 50, 100), overJMS("10KB", 50, 100), overJMS("1MB", 10, 2))},
 	} {
 		t.Run(tt.suite, func(t *testing.T) {
 			t.Parallel()
@@ -100,6 +116,55 @@ func TestArticleSuites(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// overJMS are the cases of cxf-jms at one size of messages: no embedded broker of ours keeps
+// any, and AMQP 1.0 has none.
+func overJMS(size string, clients, operations int) (list []string) {
+	for _, c := range []string{
+		"tcp false false raw %s stream embedded", "stomp true true document %s dom activemq", "amqp10 true true document %s dom rabbit",
+		"stomp false false document %s dom embedded", "stomp false false document %s dom activemq", "amqp10 false false document %s dom rabbit",
+		"stomp true false document %s dom activemq", "amqp10 true false document %s dom rabbit",
+	} {
+		list = append(list, fmt.Sprintf("messaging.roundtrip "+c+" %d: 1 forks of 50 x %d calls, warm-up auto, bootstrap", size, clients, operations))
+	}
+	return list
+}
+
+// TestBrokers: every broker of the kernel is asked for, at every server of its own that there
+// is, kept and not, as far as it can be.
+func TestBrokers(t *testing.T) {
+	t.Parallel()
+	_, cases := expand(t, `{"suite":"brokers"}`)
+	var got []string
+	for _, c := range cases {
+		if c.Params["clients"] == "1" {
+			got = append(got, fmt.Sprintf("%s at %s, kept %s, qos %s", c.Params["broker"], c.Params["server"], c.Params["persistent"], c.Params["qos"]))
+		}
+	}
+	for _, want := range []string{
+		"tcp at embedded, kept false, qos 0", "nats at embedded, kept false, qos 0", "nats at embedded, kept true, qos 0",
+		"redis at cache, kept false, qos 0", "redis at cache, kept true, qos 0", "redis-streams at cache, kept true, qos 0",
+		"stomp at embedded, kept false, qos 0", "stomp at activemq, kept true, qos 0", "erlang at embedded, kept false, qos 0", "erlang at otp, kept false, qos 0",
+		"amqp091 at rabbit, kept true, qos 0", "amqp10 at rabbit, kept true, qos 0", "mqtt at embedded, kept false, qos 0",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, c := range got {
+		if strings.HasPrefix(c, "redis at embedded") || strings.HasPrefix(c, "stomp at embedded, kept true") || strings.HasPrefix(c, "mqtt at embedded, kept true") {
+			t.Errorf("%s, which there is not", c)
+		}
+	}
+	suite, _ := bench.SuiteNamed("brokers")
+	info, _ := bench.NewCatalog(kernelcatalog.Families()).Info("messaging.roundtrip")
+	all, _ := info.Param("broker")
+	for _, name := range all.Values {
+		if !slices.ContainsFunc(suite.Cases, func(cs bench.CaseSpec) bool { return slices.Contains(cs.Params["broker"], name) }) {
+			t.Errorf("the suite does not ask for the broker %s", name)
+		}
 	}
 }
 
@@ -174,15 +239,11 @@ func own(t *testing.T, s bench.Suite, spec bench.Spec) {
 		if entry.Operations != nil {
 			want = *entry.Operations
 		}
-		params := make(bench.Matrix)
-		for name, values := range entry.Params {
-			if params[name] = values; values[0] == bench.Every {
-				params[name] = []string{kernels.Embedded}
-			}
-		}
-		alone := bench.Spec{Cases: []bench.CaseSpec{{Kernel: entry.Kernel, Params: params}}}
-		_, cases, err := bench.NewCatalog(kernelcatalog.Families()).Resolve(alone, bench.Present{}, bench.DefaultLimits(2))
-		if err != nil {
+		alone := bench.Spec{Cases: []bench.CaseSpec{entry}}
+		_, cases, err := bench.NewCatalog(kernelcatalog.Families()).Resolve(alone, bench.Present{}, bench.DefaultLimits(2), there())
+		if e := bench.AsError(err); e != nil && e.Code == "no_services" {
+			continue // the host has none of what it asks for
+		} else if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range cases {
