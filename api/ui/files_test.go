@@ -190,6 +190,7 @@ func TestNamesOfFields(t *testing.T) {
 		{"figures.js", "n", bench.Noise{}},
 		{"figures.js", "p", bench.Precision{}},
 		{"compare.js", "rules", bench.CompareSettings{}},
+		{"figures.js", "o", bench.OfFloor{}},
 		{"ramp.js", "series", bench.Series{}},
 		{"ramp.js", "step", bench.Step{}},
 		{"ramp.js", "cpu", bench.CPU{}},

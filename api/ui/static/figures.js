@@ -12,9 +12,17 @@ export function figures(t) {
   if (t.latency) pairs.push([t.service_time ? "times of single operations, from their scheduled start" : "times of single operations", times(t.latency)]);
   if (t.service_time) pairs.push(["service times, from their own start", times(t.service_time)]);
   if (t.placement?.pin) pairs.push(["placement", placement(t.placement)]);
+  if (t.of_floor) pairs.push(["of its floor", floor(t.of_floor), t.of_floor.reason]);
+  if (t.settings) pairs.push(["set at the other side", Object.entries(t.settings).sort().map(([name, value]) => `${name} ${value}`).join(", ")]);
   if (t.standing) pairs.push(["among published figures", sentence(t.standing.text)]);
   t.forks.forEach((f, i) => pairs.push([`fork ${i + 1}`, [forkText(f), f.noise ? h("span", { class: "hint block" }, `Meanwhile: ${noise(f.noise)}.`) : null]]));
   return pairs;
+}
+
+// floor tells a score as a part of that of the same bytes over a bare connection.
+function floor(o) {
+  if (o.value === null) return null;
+  return o.low === null || o.high === null ? share(o.value) : `${share(o.value)} (${share(o.low)} to ${share(o.high)})`;
 }
 
 // compositeFigures gives those of a composite.
