@@ -50,7 +50,11 @@ func rabbitDeclare(ctx context.Context, at place, queue string, durable, autoDel
 		return err
 	}
 	defer func() { _ = l.close() }()
-	if _, err := l.channel.QueueDeclare(queue, durable, autoDelete, false, false, amqp.Table{"x-expires": int32(rabbitExpires)}); err != nil {
+	err = l.within(ctx, func() error {
+		_, err := l.channel.QueueDeclare(queue, durable, autoDelete, false, false, amqp.Table{"x-expires": int32(rabbitExpires)})
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("declare a queue at the RabbitMQ at %s: %w", at.url.Host, err)
 	}
 	return nil
@@ -65,7 +69,10 @@ func rabbitRemove(at place) {
 		return // a broker that is gone is told by everything else, and forgets the queue
 	}
 	defer func() { _ = l.close() }()
-	_, _ = l.channel.QueueDelete(at.queue, false, false, false) // as above
+	_ = l.within(ctx, func() error {
+		_, err := l.channel.QueueDelete(at.queue, false, false, false)
+		return err
+	}) // as above
 }
 
 // connect consumes from the requests, or from a reply queue that nobody else can use.
@@ -78,13 +85,8 @@ func (rabbitDriver) connect(ctx context.Context, at place, p kernels.Params, r r
 		rabbitLink: l, requests: at.queue, persistent: p.Bool("persistent"), sync: p.Bool("sync"),
 		serving: r.serving, manual: r.serving || p.Bool("persistent"),
 	}
-	release := context.AfterFunc(ctx, func() { _ = l.socket.Close() })
-	defer release()
-	if err := w.open(); err != nil {
+	if err := l.within(ctx, w.open); err != nil {
 		_ = l.close() // the error that counts is the one before
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
 		return nil, fmt.Errorf("consume at the RabbitMQ at %s: %w", at.url.Host, err)
 	}
 	return w, nil
@@ -115,30 +117,47 @@ func rabbitConnect(ctx context.Context, at place) (*rabbitLink, error) {
 
 // open makes a session of the socket, or closes it.
 func (l *rabbitLink) open(ctx context.Context, at place) error {
-	// The library takes no context; closing the socket under it ends what it does.
-	release := context.AfterFunc(ctx, func() { _ = l.socket.Close() })
-	defer release()
-	watch := time.AfterFunc(connectPatience, func() { _ = l.socket.Close() })
-	defer watch.Stop()
 	user, password := at.credentials("guest", "guest")
-	var err error
-	l.conn, err = amqp.Open(l.socket, amqp.Config{
-		SASL: []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}}, Vhost: rabbitHost(at), Heartbeat: rabbitHeartbeat, Locale: "en_US",
-	})
-	if err == nil {
+	err := l.within(ctx, func() error {
+		var err error
+		l.conn, err = amqp.Open(l.socket, amqp.Config{
+			SASL: []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}}, Vhost: rabbitHost(at), Heartbeat: rabbitHeartbeat, Locale: "en_US",
+		})
+		if err != nil {
+			return err
+		}
 		l.blocks = l.conn.NotifyBlocked(make(chan amqp.Blocking, room))
-		l.channel, err = l.conn.Channel()
-	}
-	if err == nil {
+		if l.channel, err = l.conn.Channel(); err != nil {
+			return err
+		}
 		l.channel.NotifyClose(l.closed)
 		l.channel.NotifyReturn(l.returns)
 		return nil
-	}
-	_ = l.socket.Close() // the error that counts is the one before
-	if ctx.Err() != nil {
-		return ctx.Err()
+	})
+	if err != nil {
+		_ = l.socket.Close() // the error that counts is the one before
 	}
 	return err
+}
+
+// within gives the broker the time of a connection for what is done there. The library takes
+// no context; closing the socket under it ends what it does.
+func (l *rabbitLink) within(ctx context.Context, do func() error) error {
+	bounded, cancel := context.WithTimeout(ctx, connectPatience)
+	defer cancel()
+	release := context.AfterFunc(bounded, func() { _ = l.socket.Close() })
+	defer release()
+	err := do()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case bounded.Err() != nil:
+		return fmt.Errorf("it does not answer within %s: %w", connectPatience, bounded.Err())
+	default:
+		return err
+	}
 }
 
 // rabbitHost is the virtual host that an address names in its path.

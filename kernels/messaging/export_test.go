@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"strings"
 
 	"benchd/kernels"
 )
@@ -39,3 +40,199 @@ func (m Mailbox) Receive(ctx context.Context) (uint64, error) {
 
 // Waiting is the number of letters inside.
 func (m Mailbox) Waiting() int { return m.box.waiting() }
+
+// HasQueues tells whether a broker is driven by a driver.
+func HasQueues(broker string) bool {
+	for _, e := range oneWayTable() {
+		if e.name == broker {
+			return true
+		}
+	}
+	return false
+}
+
+// A Queue opens the queue of a trial to tests.
+type Queue struct {
+	broker queueBroker
+	at     place
+	params kernels.Params
+	own    bool // the broker is embedded
+	remove func()
+}
+
+// NewQueue makes a queue at a broker, which it starts if addr is empty.
+func NewQueue(ctx context.Context, addr string, p kernels.Params) (Queue, error) {
+	_, b, err := queueBrokerOf(p)
+	if err != nil {
+		return Queue{}, err
+	}
+	stop, own := func() {}, addr == ""
+	if own {
+		if addr, stop, err = b.start(ctx, p); err != nil {
+			return Queue{}, err
+		}
+	}
+	at, err := parsePlace(addr)
+	if err != nil {
+		stop()
+		return Queue{}, err
+	}
+	at.queue, at.desks = unguessable(), 1
+	remove, err := b.prepare(ctx, at, p)
+	if err != nil {
+		stop()
+		return Queue{}, err
+	}
+	return Queue{b, at, p, own, func() { remove(); stop() }}, nil
+}
+
+// Addr is the address of the queue.
+func (q Queue) Addr() string { return q.at.String() }
+
+// Via is the queue at another address.
+func (q Queue) Via(addr string) Queue {
+	at, err := parsePlace(addr)
+	if err != nil {
+		panic(err)
+	}
+	q.at = at
+	return q
+}
+
+// Remove removes the queue.
+func (q Queue) Remove() { q.remove() }
+
+// Redelivers tells whether a message that was not acknowledged comes again.
+func (q Queue) Redelivers() bool {
+	persistent := q.params.Bool("persistent")
+	switch q.params.Word("broker") {
+	case "redis-streams", "amqp091", "amqp10":
+		return true
+	case "stomp":
+		return !q.own // the embedded one acknowledges as it sends
+	case "nats":
+		return persistent
+	case "mqtt":
+		return persistent && q.params.Int("qos") > 0
+	default:
+		return false
+	}
+}
+
+// Connect makes a wire of the service with a name, or without one that of a client.
+func (q Queue) Connect(ctx context.Context, name string) (Wire, error) {
+	w, err := q.broker.connect(ctx, q.at, q.params, role{serving: name != "", name: name})
+	return Wire{w}, err
+}
+
+// A Parcel is a message on a wire.
+type Parcel struct {
+	To, Reply string
+	Number    uint64
+	Body      []byte
+	OneWay    bool
+}
+
+// A Wire opens a wire to tests.
+type Wire struct{ w wire }
+
+// Send sends a parcel.
+func (w Wire) Send(ctx context.Context, p Parcel) error {
+	return w.w.send(ctx, &parcel{to: p.To, number: p.Number, body: p.Body, oneWay: p.OneWay})
+}
+
+// Receive takes the next parcel.
+func (w Wire) Receive(ctx context.Context) (Parcel, error) {
+	p, err := w.w.receive(ctx)
+	return Parcel{Reply: p.reply, Number: p.number, Body: p.body, OneWay: p.oneWay}, err
+}
+
+// Confirm waits for the confirms.
+func (w Wire) Confirm(ctx context.Context) error { return w.w.confirm(ctx) }
+
+// Close ends the wire.
+func (w Wire) Close() error { return w.w.close() }
+
+// A Ledger opens a ledger to tests.
+type Ledger struct{ l *ledger }
+
+// NewLedger makes a ledger.
+func NewLedger() Ledger { return Ledger{&ledger{}} }
+
+// Note enters a number.
+func (l Ledger) Note(n uint64) string { return l.l.note(n) }
+
+// Tally is what was counted.
+func (l Ledger) Tally() (received, duplicate, reordered, lost uint64) {
+	t := l.l.tally
+	return t.received, t.duplicate, t.reordered, t.lost
+}
+
+// Left tells what of a trial is still at the broker that it was at, as far as a client can ask.
+func Left(ctx context.Context, addr string, p kernels.Params) (string, error) {
+	at, err := parsePlace(addr)
+	if err != nil {
+		return "", err
+	}
+	switch p.Word("broker") {
+	case "redis", "redis-streams":
+		return redisLeft(ctx, at)
+	case "nats":
+		return natsLeft(ctx, at)
+	case "amqp091", "amqp10", "stomp":
+		if p.Word("broker") == "stomp" {
+			return "", nil // it has no way to ask
+		}
+		l, err := rabbitConnect(ctx, at)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = l.close() }()
+		if _, err := l.channel.QueueDeclarePassive(at.queue, false, false, false, false, nil); err == nil {
+			return at.queue, nil
+		}
+	}
+	return "", nil
+}
+
+func redisLeft(ctx context.Context, at place) (string, error) {
+	l, err := redisConnect(ctx, at, endless)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.close() }()
+	keys, err := l.conn.Keys(ctx, at.queue+"*").Result()
+	return strings.Join(keys, " "), err
+}
+
+func natsLeft(ctx context.Context, at place) (string, error) {
+	l, err := natsConnect(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.close() }()
+	js, err := l.conn.JetStream()
+	if err != nil {
+		return "", err
+	}
+	if _, err := js.StreamInfo(at.queue); err == nil {
+		return at.queue, nil
+	}
+	return "", nil
+}
+
+// A Place is what an address says.
+type Place struct {
+	HostPort, Queue, CA string
+	Desks               int
+	Secure, Fake        bool
+}
+
+// ReadPlace reads an address and writes it again.
+func ReadPlace(addr string) (Place, string, error) {
+	p, err := parsePlace(addr)
+	if err != nil {
+		return Place{}, "", err
+	}
+	return Place{HostPort: p.hostPort(), Queue: p.queue, CA: p.ca, Desks: p.desks, Secure: p.secure(), Fake: p.fake}, p.String(), nil
+}

@@ -24,7 +24,7 @@ func Family() kernels.Family {
 	return kernels.Family{
 		Name:    "messaging",
 		Title:   "Messages there and back, through a broker and between mailboxes.",
-		Kernels: []kernels.Kernel{roundtripKernel{pool}, echoKernel{pool}, mailboxKernel{}},
+		Kernels: []kernels.Kernel{roundtripKernel{pool}, publishKernel{}, consumeKernel{}, echoKernel{pool}, mailboxKernel{}},
 	}
 }
 

@@ -103,7 +103,13 @@ func do(tb testing.TB, trial kernels.Trial, n int) {
 // function is called or the test ends, and returns its address.
 func serve(tb testing.TB, changed kernels.Params) (addr string, stop func()) {
 	tb.Helper()
-	k := kernel(tb, "messaging.roundtrip")
+	return serveKernel(tb, "messaging.roundtrip", changed)
+}
+
+// serveKernel is serve for any of the kernels.
+func serveKernel(tb testing.TB, name string, changed kernels.Params) (addr string, stop func()) {
+	tb.Helper()
+	k := kernel(tb, name)
 	p := with(k, changed)
 	down := func() {}
 	if strings.HasPrefix(p["broker"], "redis") && p[kernels.Addr] == "" {

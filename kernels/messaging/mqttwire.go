@@ -158,9 +158,13 @@ func (w *mqttWire) receive(ctx context.Context) (parcel, error) {
 }
 
 func (w *mqttWire) acknowledge() {
-	if w.unacked {
-		w.acked <- struct{}{}
-		w.unacked = false
+	if !w.unacked {
+		return
+	}
+	w.unacked = false
+	select {
+	case w.acked <- struct{}{}:
+	case <-w.lost:
 	}
 }
 

@@ -72,7 +72,7 @@ func (natsDriver) prepare(ctx context.Context, at place, p kernels.Params) (func
 // connect connects a service to the queue group of the trial's subject, or a client with an
 // inbox of its own.
 func (natsDriver) connect(ctx context.Context, at place, p kernels.Params, r role) (wire, error) {
-	l, err := natsConnect(ctx, at)
+	l, err := natsConnectRoom(ctx, at, natsRoom(p))
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +96,10 @@ func (natsDriver) connect(ctx context.Context, at place, p kernels.Params, r rol
 	}
 	return w, nil
 }
+
+// natsRoom is how many messages a link holds for its reader: more than there can be under way,
+// since the library throws away what finds no room.
+func natsRoom(p kernels.Params) int { return max(1, p.Int("clients"))*publishTally + 2*maxWindow }
 
 // natsWire is a connection for core messages.
 //

@@ -19,6 +19,11 @@ type natsLink struct {
 
 // natsConnect connects to a server.
 func natsConnect(ctx context.Context, at place) (*natsLink, error) {
+	return natsConnectRoom(ctx, at, room)
+}
+
+// natsConnectRoom connects to a server, with room for so many messages.
+func natsConnectRoom(ctx context.Context, at place, room int) (*natsLink, error) {
 	l := &natsLink{messages: make(chan *nats.Msg, room), lost: make(chan struct{})}
 	options := []nats.Option{
 		nats.Name("benchd"), nats.NoReconnect(), nats.Timeout(connectPatience),

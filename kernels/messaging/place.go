@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,11 +19,14 @@ import (
 //
 // As a text it is a URL whose fragment holds what is no part of the address: "ca", the
 // authority by which a server's certificate is believed (see kernels.Addr), and "queue", the
-// name of the queue, topic or subject that the echo service made for its trial.
+// name of the queue, topic or subject that the echo service made for its trial, and what a
+// client has to know of that service.
 type place struct {
 	url   *url.URL // without the fragment
 	ca    string   // base64url of a certificate in DER, or empty
 	queue string
+	desks int  // of the service: how many work on the queue
+	fake  bool // the broker is a stand-in
 }
 
 // connectPatience is how long a broker has for a connection and its greeting.
@@ -38,7 +43,11 @@ func parsePlace(addr string) (place, error) {
 		return place{}, fmt.Errorf("the fragment of the address of a broker at %s cannot be read: %w", u.Host, err)
 	}
 	u.Fragment, u.RawFragment = "", ""
-	return place{url: u, ca: more.Get("ca"), queue: more.Get("queue")}, nil
+	desks, err := strconv.Atoi(cmp.Or(more.Get("desks"), "0"))
+	if err != nil {
+		return place{}, fmt.Errorf("the fragment of the address of a broker at %s cannot be read: %w", u.Host, err)
+	}
+	return place{url: u, ca: more.Get("ca"), queue: more.Get("queue"), desks: desks, fake: more.Get("fake") == "true"}, nil
 }
 
 // withoutSecrets cuts user and password off an address that could not be read.
@@ -57,6 +66,12 @@ func (p place) String() string {
 	}
 	if p.queue != "" {
 		more.Set("queue", p.queue)
+	}
+	if p.desks > 0 {
+		more.Set("desks", strconv.Itoa(p.desks))
+	}
+	if p.fake {
+		more.Set("fake", "true")
 	}
 	u := *p.url
 	u.Fragment = more.Encode()

@@ -73,7 +73,7 @@ func redisPrepare(ctx context.Context, at place, p kernels.Params, make func(con
 	if err := l.keeps(p.Bool("persistent"), p.Bool("sync")); err != nil {
 		return nil, err
 	}
-	if err := make(ctx, l.conn); err != nil {
+	if err := l.within(ctx, func(ctx context.Context) error { return make(ctx, l.conn) }); err != nil {
 		return nil, fmt.Errorf("prepare the Redis at %s: %w", at.url.Host, err)
 	}
 	return func() { redisRemove(at) }, nil
@@ -92,8 +92,10 @@ func redisRemove(at place) {
 		return // a server that is gone is told by everything else
 	}
 	defer func() { _ = l.close() }()
-	keys := append(l.conn.SMembers(ctx, redisKeys(at)).Val(), at.queue, redisKeys(at))
-	_ = l.conn.Del(ctx, keys...).Err() // as above
+	_ = l.within(ctx, func(ctx context.Context) error {
+		keys := append(l.conn.SMembers(ctx, redisKeys(at)).Val(), at.queue, redisKeys(at))
+		return l.conn.Del(ctx, keys...).Err()
+	}) // as above
 }
 
 // redisLink is a connection to a Redis server.
@@ -131,22 +133,41 @@ func redisConnect(ctx context.Context, at place, patience time.Duration) (*redis
 	if l.socket, err = at.dial(ctx); err != nil {
 		return nil, fmt.Errorf("connect to the Redis at %s: %w", at.url.Host, err)
 	}
-	l.tether.hold(ctx, l.socket)
 	l.client = redis.NewClient(&redis.Options{
 		Addr: at.hostPort(), Username: user, Password: password, DB: database, Protocol: 2,
 		DisableIdentity: true, MaxRetries: -1, DialerRetries: 1, PoolSize: 1, ReadTimeout: patience, WriteTimeout: patience,
 		Dialer: l.dial,
 	})
 	l.conn = l.client.Conn()
-	if err := l.conn.Ping(ctx).Err(); err != nil {
+	err = l.within(ctx, func(ctx context.Context) error {
+		defer l.ask(ctx)
+		return l.conn.Ping(ctx).Err()
+	})
+	if err != nil {
 		_ = l.close() // the error that counts is the one before
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
 		return nil, fmt.Errorf("connect to the Redis at %s: %w", at.url.Host, err)
 	}
-	l.ask(ctx)
 	return l, nil
+}
+
+// within gives the server the time of a connection for what is done there. The library itself
+// waits without looking at a context.
+func (l *redisLink) within(ctx context.Context, do func(ctx context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, connectPatience)
+	defer cancel()
+	l.tether.hold(bounded, l.socket)
+	defer l.tether.release()
+	err := do(bounded)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case bounded.Err() != nil:
+		return fmt.Errorf("it does not answer within %s: %w", connectPatience, bounded.Err())
+	default:
+		return err
+	}
 }
 
 // ask reads version and durability; a server may forbid it.

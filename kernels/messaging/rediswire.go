@@ -66,7 +66,8 @@ func redisOpen(ctx context.Context, at place, r role, shape func(key string) red
 	}
 	w.inbox = at.queue + "-" + unguessable()
 	w.shape = shape(w.inbox)
-	if err = l.conn.SAdd(ctx, redisKeys(at), w.inbox).Err(); err == nil && r.shared {
+	err = l.within(ctx, func(ctx context.Context) error { return l.conn.SAdd(ctx, redisKeys(at), w.inbox).Err() })
+	if err == nil && r.shared {
 		w.out, err = redisConnect(ctx, at, replyPatience)
 	}
 	if err != nil {

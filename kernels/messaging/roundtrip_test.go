@@ -44,6 +44,8 @@ func TestBrokers(t *testing.T) {
 			{"a reply that comes too late is not taken for the next", late},
 			{"a server that accepts and says nothing", silent},
 			{"an ended context opens nothing", ended},
+			{"lanes share a connection", sharing},
+			{"nothing is left at the broker", traceless},
 		} {
 			t.Run(broker.name()+"/"+row.name, func(t *testing.T) {
 				t.Parallel()
@@ -149,6 +151,9 @@ func gone(t *testing.T, broker target) {
 
 func cut(t *testing.T, broker target) {
 	t.Helper()
+	if broker.broker == "kafka" {
+		t.Skip("its client goes to the brokers that the cluster names, past the proxy")
+	}
 	addr, _ := serve(t, broker.params(nil))
 	wire := newProxy(t, addr)
 	trial := open(t, "messaging.roundtrip", broker.params(kernels.Params{kernels.Addr: wire.via(addr)}))
@@ -171,6 +176,9 @@ func cut(t *testing.T, broker target) {
 
 func late(t *testing.T, broker target) {
 	t.Helper()
+	if broker.broker == "kafka" {
+		t.Skip("its client goes to the brokers that the cluster names, past the proxy")
+	}
 	p := broker.params(kernels.Params{"content": "raw"})
 	addr, _ := serve(t, p)
 	wire := newProxy(t, addr)
@@ -216,6 +224,80 @@ func ended(t *testing.T, broker target) {
 	k := kernel(t, "messaging.roundtrip")
 	if _, err := k.Open(ctx, with(k, broker.params(kernels.Params{kernels.Addr: addr}))); !errors.Is(err, context.Canceled) {
 		t.Errorf("Open returned %v; want the context's error", err)
+	}
+}
+
+// sharing runs lanes over one connection, and cuts that under all of them.
+func sharing(t *testing.T, broker target) {
+	t.Helper()
+	if broker.broker == "tcp" || broker.broker == "erlang" {
+		t.Skip("its lanes share in a way of its own, or not at all")
+	}
+	p := broker.params(kernels.Params{"content": "raw", "clients": "4", "connections": "shared"})
+	addr, _ := serve(t, p)
+	wire := newProxy(t, addr)
+	k := kernel(t, "messaging.roundtrip")
+	var trials []kernels.Trial
+	for range 4 {
+		trial, err := k.Open(t.Context(), with(k, p.With(kernels.Addr, wire.via(addr))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := trial.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		trials = append(trials, trial)
+	}
+	together := func() {
+		t.Helper()
+		errs := make([]error, len(trials))
+		var all sync.WaitGroup
+		for i, trial := range trials {
+			all.Go(func() { errs[i] = trial.Do(t.Context(), 50) })
+		}
+		all.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	together()
+	if broker.broker == "kafka" {
+		return // its client goes to the brokers that the cluster names, past the proxy
+	}
+	wire.cut()
+	for _, trial := range trials {
+		if err := trial.Do(t.Context(), 1<<20); class(err) != "reset" {
+			t.Fatalf("Do returned %v; want a Failure of class reset", err)
+		}
+	}
+	together()
+}
+
+// traceless looks after a trial for what it made at the broker.
+func traceless(t *testing.T, broker target) {
+	t.Helper()
+	p := broker.params(nil)
+	if p[kernels.Addr] == "" && broker.broker == "redis" {
+		p[kernels.Addr], _ = bareRedis(t)
+	}
+	if p[kernels.Addr] == "" {
+		t.Skip("the broker goes with the trial")
+	}
+	addr, stop := serve(t, p)
+	trial := open(t, "messaging.roundtrip", p.With(kernels.Addr, addr))
+	do(t, trial, 3)
+	stop()
+	if err := trial.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := messaging.Left(t.Context(), addr, p)
+	for deadline := time.Now().Add(patience); err == nil && left != "" && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		left, err = messaging.Left(t.Context(), addr, p) // a queue goes a moment after its last reader
+	}
+	if err != nil || left != "" {
+		t.Errorf("at the broker is left: %s; error %v", left, err)
 	}
 }
 

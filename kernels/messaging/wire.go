@@ -32,8 +32,8 @@ type role struct {
 	shared bool
 	// name is, of the service's end, the same again when it comes back after a loss.
 	name string
-	// lane is the number of the client. A broker that makes reply queues beforehand gives
-	// each its own by that.
+	// lane is the number of the client, or of the service's place. A broker that divides its
+	// queues beforehand gives each its part by that.
 	lane int
 }
 
