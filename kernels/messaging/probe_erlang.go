@@ -54,14 +54,15 @@ func (b erlangBroker) probe(ctx context.Context, addr string, _ kernels.Params) 
 
 // echoes times messages to the process that a trial would send its own to.
 func (b erlangBroker) echoes(ctx context.Context, addr string) (kernels.Pace, error) {
+	// One context for all of them: a connection is closed under the end of one that it has seen.
+	ctx, cancel := context.WithTimeout(ctx, 3*erlangPatience)
+	defer cancel()
 	c, err := b.dial(ctx, addr, kernels.Params{"connections": own})
 	if err != nil {
 		return kernels.Pace{}, err
 	}
 	defer func() { _ = c.close() }()
 	return kernels.Repeat(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, erlangPatience)
-		defer cancel()
 		_, err := c.roundTrip(ctx, []byte("1"))
 		return err
 	})
