@@ -55,6 +55,7 @@ type odd struct {
 func (o odd) Info() kernels.Info {
 	return kernels.Info{
 		Name: o.name, Title: "A kernel for tests.", Operation: "one", Unit: "call/s", Noun: "call", Lanes: "clients", Rate: "rate",
+		Switches: []kernels.Switch{{Of: "clients", Begins: "1", Turn: "nodelay = on"}},
 		Params: []kernels.Param{
 			{Name: "clients", Kind: kernels.Int, Default: "1", Min: 1, Max: 1000},
 			{Name: "rate", Kind: kernels.Int, Default: "0", Min: 0, Max: 1e6},

@@ -105,26 +105,15 @@ func (a *assembly) paced() bool {
 	return a.info.Rate != "" && a.order.Case.Params.Int(a.info.Rate) > 0
 }
 
-// The plateau of a message written in pieces with Nagle's algorithm on: the second piece
-// waits for the delayed acknowledgement of the first, 40 ms on Linux.
-const (
-	plateauLow  = int64(38 * time.Millisecond)
-	plateauHigh = int64(46 * time.Millisecond)
-	saturated   = 0.95 // of a core, for each lane
-
-	// An operation that carries more bytes than this may take as long by its own work.
-	plateauBytes = 8 << 20
-)
+// saturated is how much of a core each lane of a client uses that is the limit itself.
+const saturated = 0.95
 
 // judge adds the doubts about the figures and says whether they can be believed.
 func (a *assembly) judge() {
 	if f := a.result.Failures; f != nil {
 		a.doubt("operations_failed", "%d operations failed (%s); the first: %s", f.Count, classes(f), f.Sample)
 	}
-	if l := a.result.Latency; l != nil && l.Percentiles["50"] >= plateauLow && l.Percentiles["50"] <= plateauHigh && a.records[0].Work.Bytes <= plateauBytes {
-		a.doubt("plateau_40ms", "half of the operations took %.1f ms or more, the plateau of delayed acknowledgement: the other side writes its messages in pieces without TCP_NODELAY",
-			float64(l.Percentiles["50"])/1e6)
-	}
+	a.judgePlateau()
 	a.judgeService()
 	a.judgeGenerator()
 	a.judgePace()
