@@ -15,14 +15,21 @@ import (
 // up to ten milliseconds.
 const leastWatch = 100 * time.Millisecond
 
-// doctorCommand examines this host before something is measured on it.
+// doctorCommand examines this host before something is measured on it, or the services
+// outside at which it may measure.
 type doctorCommand struct {
 	JSON  bool          `name:"json" help:"Print the findings as JSON."`
 	Watch time.Duration `help:"How long to watch what else the host does." default:"2s" placeholder:"TIME"`
+
+	Service  []string     `help:"Try this service instead of the host; may be given several times, as to the worker." placeholder:"NAME=URL" sep:"none"`
+	Services servicesFlag `help:"Try the services instead of the host: those of a file as the worker reads it, or without one those that the command line or the environment (BENCHD_SERVICES, BENCHD_SERVICES_FILE) names." placeholder:"[FILE]"`
 }
 
 // Run examines the host, prints what was found, and fails when something is to be changed.
 func (c doctorCommand) Run(ctx context.Context, t terminal) error {
+	if c.Services.asked || len(c.Service) > 0 {
+		return c.discover(ctx, t)
+	}
 	if c.Watch < leastWatch || c.Watch > time.Hour {
 		return exitError{exitUsage, fmt.Errorf("--watch must be from %s to 1h, not %s: in less time a busy host looks idle", leastWatch, c.Watch)}
 	}

@@ -66,7 +66,7 @@ type commands struct {
 	Hosts      hostsCommand      `cmd:"" help:"List the hosts of a service."`
 	SOAPServer soapServerCommand `cmd:"" name:"soap-server" help:"Run the services that the SOAP kernels call, for other stacks' clients and other hosts' workers."`
 
-	Doctor  doctorCommand  `cmd:"" help:"Examine this host before measuring: what to change, why and how; exit code 1 if there is something."`
+	Doctor  doctorCommand  `cmd:"" help:"Examine this host before measuring, or with --services the servers outside at which it may measure; exit code 1 if something is not as it should be."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	LogLevel  slog.Level `help:"Least level that is logged: debug, info, warn, error." default:"info" env:"BENCHD_LOG_LEVEL" placeholder:"LEVEL"`
