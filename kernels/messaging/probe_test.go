@@ -42,11 +42,16 @@ func TestProbeEmbedded(t *testing.T) {
 		"redis":  {"Redis", "lists"},
 		"stomp":  {"", "STOMP 1.2"},
 		"mqtt":   {"", "MQTT 5"},
+		"kafka":  {"a stand-in for Kafka", "brokers: 1"},
 		"erlang": {"an Erlang node", "process echo echoes {Pid, Ref, Body}"},
 	} {
 		t.Run(broker, func(t *testing.T) {
 			t.Parallel()
-			addr, _ := serve(t, kernels.Params{"broker": broker})
+			p := kernels.Params{"broker": broker}
+			if broker == "kafka" {
+				p["persistent"] = "true"
+			}
+			addr, _ := serve(t, p)
 			r, err := probe(t.Context(), t, bare(addr))
 			if err != nil {
 				t.Fatal(err)
@@ -157,7 +162,7 @@ func hostiles() map[string]func(net.Conn) {
 func TestProbeHostile(t *testing.T) {
 	t.Parallel()
 	for name, talk := range hostiles() {
-		for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "mqtt", "erlang", "tls", "rediss"} {
+		for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "mqtt", "kafka", "erlang", "tls", "rediss"} {
 			t.Run(scheme+" "+name, func(t *testing.T) {
 				t.Parallel()
 				addr := scheme + "://user:hush-hush@" + scripted(t, talk)
@@ -182,7 +187,7 @@ func TestProbeHostile(t *testing.T) {
 // A server that never answers ends a probe with its context, and leaves nothing behind.
 func TestProbeSilence(t *testing.T) {
 	t.Parallel()
-	for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "mqtt", "erlang"} {
+	for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "mqtt", "kafka", "erlang"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			addr := scheme + "://user:hush-hush@" + scripted(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
