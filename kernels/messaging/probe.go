@@ -31,6 +31,10 @@ type finding struct {
 	kernels.Report
 	// way is what a trial has to ask of just this broker.
 	way kernels.Params
+	// replying tells that a message goes to the reply queue of a client and not to the queue
+	// of the services: who has to acknowledge each message, as those, hides by that a broker
+	// which waits for an acknowledgement itself.
+	replying bool
 }
 
 // errNotSpoken tells that a broker speaks another of the protocols that share a scheme.
@@ -125,7 +129,7 @@ func (b queueBroker) probe(ctx context.Context, addr string, way kernels.Params)
 	for name, value := range f.way {
 		way = way.With(name, value)
 	}
-	if f.Message, err = b.itself(ctx, at, way); err != nil {
+	if f.Message, err = b.itself(ctx, at, way, f.replying); err != nil {
 		return kernels.Report{}, fmt.Errorf("send a message through it and have it back: %w", err)
 	}
 	return f.Report, nil
@@ -133,21 +137,24 @@ func (b queueBroker) probe(ctx context.Context, addr string, way kernels.Params)
 
 // itself times messages from a wire through the broker back to the same wire. They are as
 // short as can be, since what is looked for is what they wait for, and not their weight.
-func (b queueBroker) itself(ctx context.Context, at place, p kernels.Params) (kernels.Pace, error) {
+func (b queueBroker) itself(ctx context.Context, at place, p kernels.Params, replying bool) (kernels.Pace, error) {
 	at.queue = unguessable()
 	remove, err := b.prepare(ctx, at, p)
 	if err != nil {
 		return kernels.Pace{}, err
 	}
 	defer remove()
-	w, err := b.connect(ctx, at, p, role{serving: true, name: at.queue})
+	w, err := b.connect(ctx, at, p, role{serving: !replying, name: at.queue})
 	if err != nil {
 		return kernels.Pace{}, err
 	}
 	defer func() { _ = w.close() }()
-	to := "" // the queue of the place, where a service's wire need not be told
-	if a, ok := w.(interface{ address(queue string) string }); ok {
+	to := "" // the queue of the place, where a wire need not be told
+	switch a := w.(type) {
+	case interface{ address(queue string) string }:
 		to = a.address(at.queue)
+	case interface{ ownAddress() string }:
+		to = a.ownAddress()
 	}
 	n := uint64(0)
 	return kernels.Repeat(ctx, func(ctx context.Context) error {

@@ -34,8 +34,15 @@ func (stompDriver) inquire(ctx context.Context, at place) (finding, error) {
 	if err != nil {
 		return finding{}, fmt.Errorf("begin a transaction at the STOMP broker at %s: %w", at.url.Host, err)
 	}
+	f.replying = f.Product == stompActiveMQ // where a client may write to its own reply queue
 	if stompBrokerOf(l.server).whole {
 		f.Supports = append(f.Supports, "receipts of subscriptions", "acknowledgement of each message")
 	}
 	return f, nil
 }
+
+// stompActiveMQ is what ActiveMQ calls itself.
+const stompActiveMQ = "ActiveMQ"
+
+// ownAddress is the reply queue of a client's wire; of a service's it is nothing.
+func (w *stompWire) ownAddress() string { return w.replyTo }
