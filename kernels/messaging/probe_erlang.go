@@ -79,10 +79,12 @@ type erlangCaller struct {
 func (l *erlangCaller) release(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, erlangPatience)
 	defer cancel()
-	answer, err := l.call(ctx, "rex", erldist.Tuple{
+	question := erldist.Tuple{
 		erldist.Atom("call"), erldist.Atom("erlang"), erldist.Atom("system_info"),
-		erldist.List{erldist.Atom("otp_release")}, l.box.Pid(),
-	})
+		erldist.List{erldist.Atom("otp_release")},
+		l.box.Pid(),
+	}
+	answer, err := l.call(ctx, "rex", question)
 	if err != nil {
 		return ""
 	}
