@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"benchd/kernels"
 )
@@ -58,6 +59,8 @@ type Queue struct {
 	params kernels.Params
 	own    bool // the broker is embedded
 	remove func()
+	// clients counts those that were connected.
+	clients *atomic.Int64
 }
 
 // NewQueue makes a queue at a broker, which it starts if addr is empty.
@@ -83,7 +86,7 @@ func NewQueue(ctx context.Context, addr string, p kernels.Params) (Queue, error)
 		stop()
 		return Queue{}, err
 	}
-	return Queue{b, at, p, own, func() { remove(); stop() }}, nil
+	return Queue{b, at, p, own, func() { remove(); stop() }, &atomic.Int64{}}, nil
 }
 
 // Addr is the address of the queue.
@@ -121,7 +124,11 @@ func (q Queue) Redelivers() bool {
 
 // Connect makes a wire of the service with a name, or without one that of a client.
 func (q Queue) Connect(ctx context.Context, name string) (Wire, error) {
-	w, err := q.broker.connect(ctx, q.at, q.params, role{serving: name != "", name: name})
+	r := role{serving: name != "", name: name}
+	if name == "" {
+		r.lane = int(q.clients.Add(1) - 1)
+	}
+	w, err := q.broker.connect(ctx, q.at, q.params, r)
 	return Wire{w}, err
 }
 

@@ -190,8 +190,8 @@ func (w *mqttWire) close() error {
 	if w.persistent {
 		d.Properties = &paho.DisconnectProperties{SessionExpiryInterval: &over}
 	}
+	w.gone(errLost) // the library waits for take, and take for this
 	err := w.client.Disconnect(d)
-	w.gone(errLost)
 	<-w.client.Done()
 	if err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "broken pipe") && !strings.Contains(err.Error(), "reset by peer") {
 		return fmt.Errorf("close the connection to the MQTT broker: %w", err)

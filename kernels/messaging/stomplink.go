@@ -15,6 +15,9 @@ import (
 // stompBuffer holds the head of a frame, and most bodies.
 const stompBuffer = 64 << 10
 
+// stompReceipts is more receipts than can be awaited at a time.
+const stompReceipts = 4 * publishTally
+
 // stompCopied is the longest message that is copied behind its head to be written at once;
 // for longer ones the system gathers both by itself.
 const stompCopied = 64 << 10
@@ -41,7 +44,7 @@ func stompConnect(ctx context.Context, at place) (*stompLink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the STOMP broker at %s: %w", at.url.Host, err)
 	}
-	l := &stompLink{inbox: newInbox(), socket: socket, receipts: make(chan struct{}, room), ended: make(chan struct{})}
+	l := &stompLink{inbox: newInbox(), socket: socket, receipts: make(chan struct{}, stompReceipts), ended: make(chan struct{})}
 	release := context.AfterFunc(ctx, func() { _ = socket.Close() })
 	defer release()
 	_ = socket.SetReadDeadline(time.Now().Add(connectPatience)) // fails on a closed socket only

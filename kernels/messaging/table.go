@@ -83,6 +83,10 @@ func table() []entry {
 			transient: true, persistent: true, sync: anySync, qos: true, shared: true, make: queues(mqttDriver{}),
 		},
 		{
+			name: "kafka", title: "Kafka; the embedded one is a stand-in", schemes: []string{"kafka"}, embedded: true,
+			persistent: true, sync: anySync, shared: true, make: queues(kafkaDriver{}),
+		},
+		{
 			name: "tcp", title: "none, only a connection to the echo service: the floor below all brokers", embedded: true,
 			transient: true, sync: neverSync, make: func(*pool) broker { return &tcpBroker{} },
 		},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchd/kernels"
 	"benchd/kernels/messaging"
 )
 
@@ -38,7 +39,7 @@ func TestWires(t *testing.T) {
 // queueAt makes a queue at a target until the test ends.
 func queueAt(t *testing.T, g target) messaging.Queue {
 	t.Helper()
-	p := with(kernel(t, "messaging.roundtrip"), g.params(nil))
+	p := with(kernel(t, "messaging.roundtrip"), g.params(kernels.Params{"clients": "4"}))
 	addr := g.addr
 	if addr == "" && strings.HasPrefix(g.broker, "redis") {
 		addr, _ = bareRedis(t)
