@@ -6,7 +6,11 @@ import (
 	"benchd/kernels"
 )
 
-var _ kernels.Fitter = roundtripKernel{}
+var (
+	_ kernels.Fitter = roundtripKernel{}
+	_ kernels.Fitter = publishKernel{}
+	_ kernels.Fitter = consumeKernel{}
+)
 
 // Fits tells what the broker or the content has not.
 func (roundtripKernel) Fits(p kernels.Params) error {
@@ -15,6 +19,12 @@ func (roundtripKernel) Fits(p kernels.Params) error {
 	}
 	return fits(p)
 }
+
+// Fits tells what the broker has not.
+func (publishKernel) Fits(p kernels.Params) error { return fits(p) }
+
+// Fits tells what the broker has not.
+func (consumeKernel) Fits(p kernels.Params) error { return fits(p) }
 
 // fits tells what the broker has not, the one outside or the one of ours.
 func fits(p kernels.Params) error {

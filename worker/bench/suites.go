@@ -66,6 +66,7 @@ func full() Suite {
 			{Kernel: "messaging.roundtrip", Params: Matrix{"content": {"soap", "raw"}, "size": {"1KB", "10KB", "1MB"}, "clients": {"1", "2", "4", "8"}}},
 			{Kernel: "messaging.roundtrip", Params: Matrix{"broker": {"stomp", "erlang", "mqtt"}, "content": {"raw"}, "clients": {"1", "4"}}},
 			{Kernel: "messaging.roundtrip", Params: Matrix{"broker": {"kafka"}, "persistent": {"true"}, "content": {"raw"}, "clients": {"1", "4"}}},
+			{Kernel: "messaging.publish"}, {Kernel: "messaging.consume"},
 			{Kernel: "messaging.echo", Params: Matrix{"clients": {"1", "8"}}},
 			{Kernel: "messaging.mailbox", Params: Matrix{"size": {"16B", "1KB", "10KB"}}},
 		},

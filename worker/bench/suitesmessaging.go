@@ -14,7 +14,7 @@ func encon() Suite {
 	return Suite{
 		Name: "encon",
 		Title: "A pid and five bytes back between two Erlang nodes with 1, 2, 4 and 8 clients over one connection, and from mailbox to mailbox: ten warm-ups and twenty iterations of 10 s, error at 99.9 %. " +
-			"25 minutes, and 20 more for each Erlang node that is configured; ten seconds with --warmup 1s --slices 5 --slice 200ms.",
+			"25 minutes, and 20 more for each Erlang node that is configured; a quarter of a minute with --warmup 1s --slices 6 --slice 200ms.",
 		Plan: Plan{
 			Forks: 1, Warmup: WarmupTime(100 * time.Second), Slices: 20, Slice: Duration(10 * time.Second),
 			Confidence: 0.999, Interval: PooledT, Order: Sequential, Pin: PinFree, Limit: Duration(10 * time.Minute),
