@@ -21,7 +21,8 @@ type amqpDriver struct{}
 var _ driver = amqpDriver{}
 
 const (
-	// amqpCredit is how many messages are on their way to a reader.
+	// amqpCredit is how many messages are on their way to a reader. It is given anew when all
+	// have come: RabbitMQ's plug-in stops for ever where credit is given while some is left.
 	amqpCredit = 32
 	// amqpIdle is how long a connection may rest before it shows that it is there.
 	amqpIdle = time.Minute

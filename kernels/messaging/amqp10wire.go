@@ -22,6 +22,7 @@ type amqpWire struct {
 	persistent bool
 	sync       bool
 	last       *amqp10.Message
+	credit     int // messages that may still come
 	awaited    []amqp10.SendReceipt
 }
 
@@ -65,7 +66,7 @@ func (w *amqpWire) open(ctx context.Context, at place, r role) error {
 
 // source opens a link to receive on, from a node of the broker's making if it has no address.
 func (w *amqpWire) source(ctx context.Context, address string) (*amqp10.Receiver, error) {
-	return w.session.NewReceiver(ctx, address, &amqp10.ReceiverOptions{Credit: amqpCredit, DynamicAddress: address == ""})
+	return w.session.NewReceiver(ctx, address, &amqp10.ReceiverOptions{Credit: -1, DynamicAddress: address == ""})
 }
 
 // address is that of a queue. At RabbitMQ that of a queue that is there already is another
@@ -145,10 +146,17 @@ func (w *amqpWire) receive(ctx context.Context) (parcel, error) {
 	if err := w.acknowledge(ctx); err != nil {
 		return parcel{}, err
 	}
+	if w.credit == 0 {
+		if err := w.receiver.IssueCredit(amqpCredit); err != nil {
+			return parcel{}, lostBy(err)
+		}
+		w.credit = amqpCredit
+	}
 	m, err := w.receiver.Receive(ctx, nil)
 	if err != nil {
 		return parcel{}, amqpJudge(ctx, err)
 	}
+	w.credit--
 	w.last = m
 	p := parcel{body: m.GetData(), oneWay: true}
 	if q := m.Properties; q != nil {
