@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -21,6 +22,8 @@ import (
 const (
 	kafkaNumber    = "kafka_correlationId"
 	kafkaPartition = "kafka_replyPartition"
+	// kafkaClientName names the client among those that read the same partition.
+	kafkaClientName = "benchd_client"
 )
 
 // kafkaWire is a client that reads one partition.
@@ -28,8 +31,9 @@ type kafkaWire struct {
 	*inbox
 	at        place
 	client    *kgo.Client
-	partition int32 // that it reads
-	target    int32 // that a client sends its requests to
+	name      string // of a client, by which it knows its replies
+	partition int32  // that it reads
+	target    int32  // that a client sends its requests to
 	sync      bool
 	failed    atomic.Pointer[error] // the first message that the broker did not take
 	cancel    context.CancelFunc
@@ -43,9 +47,9 @@ var _ kgo.HookBrokerDisconnect = (*kafkaWire)(nil)
 // end on.
 func (kafkaDriver) connect(ctx context.Context, at place, p kernels.Params, r role) (wire, error) {
 	w := &kafkaWire{inbox: newInbox(), at: at, partition: int32(r.lane), target: int32(r.lane % max(1, at.desks)), sync: p.Bool("sync"), ended: make(chan struct{})}
-	topic := kafkaReplies(at)
-	if r.serving {
-		topic = kafkaRequests(at)
+	topic := kafkaRequests(at)
+	if !r.serving {
+		topic, w.name = kafkaReplies(at), unguessable()
 	}
 	end, err := kafkaEnd(ctx, at, topic, w.partition)
 	if err != nil {
@@ -111,7 +115,9 @@ func (w *kafkaWire) read(ctx context.Context) {
 			return
 		}
 		for r := range batch.RecordsAll() {
-			w.deliver(kafkaParcel(r))
+			if p := kafkaParcel(r); w.name == "" || p.to == w.name {
+				w.deliver(p)
+			}
 		}
 	}
 }
@@ -125,7 +131,12 @@ func kafkaParcel(r *kgo.Record) parcel {
 			p.number = binary.BigEndian.Uint64(h.Value)
 		case h.Key == kafkaPartition && len(h.Value) == 4:
 			p.reply, p.oneWay = strconv.FormatUint(uint64(binary.BigEndian.Uint32(h.Value)), 10), false
+		case h.Key == kafkaClientName:
+			p.to = string(h.Value)
 		}
+	}
+	if !p.oneWay {
+		p.reply += " " + p.to
 	}
 	return p
 }
@@ -137,13 +148,17 @@ func (w *kafkaWire) send(ctx context.Context, p *parcel) error {
 		Headers: []kgo.RecordHeader{{Key: kafkaNumber, Value: binary.BigEndian.AppendUint64(nil, p.number)}},
 	}
 	if p.to != "" {
-		partition, err := strconv.ParseInt(p.to, 10, 32)
+		text, name, _ := strings.Cut(p.to, " ")
+		partition, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return &kernels.Failure{Class: malformed, Err: fmt.Errorf("a message names the reply partition %q", p.to)}
+			return &kernels.Failure{Class: malformed, Err: fmt.Errorf("a message names the reply partition %q", text)}
 		}
 		r.Topic, r.Partition = kafkaReplies(w.at), int32(partition)
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: kafkaClientName, Value: []byte(name)})
 	} else if !p.oneWay {
-		r.Headers = append(r.Headers, kgo.RecordHeader{Key: kafkaPartition, Value: binary.BigEndian.AppendUint32(nil, uint32(w.partition))})
+		r.Headers = append(r.Headers,
+			kgo.RecordHeader{Key: kafkaPartition, Value: binary.BigEndian.AppendUint32(nil, uint32(w.partition))},
+			kgo.RecordHeader{Key: kafkaClientName, Value: []byte(w.name)})
 	}
 	if w.sync {
 		return w.judge(ctx, w.client.ProduceSync(ctx, r).FirstErr())
