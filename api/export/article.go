@@ -34,40 +34,50 @@ func articles() []article {
 		{
 			"soap-2004", "SOAP calls of four beans and an array of strings, 2.2 KB, one client, a new connection for each call", writeCalls,
 			"gSOAP and Axis as client and as server",
-			references.Query{Table: "soap-gsoap-axis"}, nil,
+			references.Query{Table: "soap-gsoap-axis"},
+			nil,
 		},
 		{
 			"soaprunner", "SOAP engines, one client, messages of one text of 1 KB", writeEngines,
 			"Apache SOAP and Axis under SoapRunner",
-			references.Query{Table: "engines", Kernel: "soap.echo"}, nil,
+			references.Query{Table: "engines", Kernel: "soap.echo"},
+			nil,
 		},
 		{
 			"soaprunner-attachments", "SOAP messages with an attachment, one client: messages per second", writeTrials,
 			"Apache SOAP with attachments",
-			references.Query{Table: "engines", Kernel: "soap.attachment"}, nil,
+			references.Query{Table: "engines", Kernel: "soap.attachment"},
+			nil,
 		},
 		{
 			"cxf-http", "Scenario A: SOAP over HTTP, a shipment document there and back", writeScenario,
 			"what CXF gained by the stream, small messages",
-			references.Query{Table: "cxf", Text: "range"}, nil,
+			references.Query{Table: "cxf", Text: "range"},
+			nil,
 		},
 		{
 			"cxf-max-load", "Special scenario: maximal load of the service, one client more at each step", writeLoad,
 			"what CXF reached",
-			references.Query{Table: "cxf", Text: "bound"}, nil,
+			references.Query{Table: "cxf", Text: "bound"},
+			nil,
 		},
 		{
 			"encon", "Erlang distribution, encon's comparison with jinterface", writeEcho,
 			"encon and jinterface, each as client and as server",
-			references.Query{Source: "erlang-jvm"}, publishedEcho,
+			references.Query{Source: "erlang-jvm"},
+			publishedEcho,
 		},
 		{
 			"cxf-jms", "Scenario B: SOAP over a broker, a shipment document there and back as a tree", writeJMS,
-			"", references.Query{}, nil,
+			"",
+			references.Query{},
+			nil,
 		},
 		{
 			"brokers", "Brokers: 1 KB there and back, fastest first", writeBrokers,
-			"", references.Query{}, nil,
+			"",
+			references.Query{},
+			nil,
 		},
 	}
 }

@@ -41,17 +41,17 @@ func floored(t bench.TrialResult, part float64, settings map[string]string) benc
 func scenarioB() bench.Result {
 	const suite = "cxf-jms"
 	fork := loaded([]float64{1, 2}, 2500, ptr(1.2), ptr(0.95))
-	through := func(value float64, broker, server, persistent, sync string) bench.TrialResult {
-		p := kernels.Params{"broker": broker, "server": server, "persistent": persistent, "sync": sync}
+	through := func(value float64, server, persistent, sync string) bench.TrialResult {
+		p := kernels.Params{"broker": "stomp", "server": server, "persistent": persistent, "sync": sync}
 		return floored(call(suite, value, p, fork), value/20000, map[string]string{"broker": "ActiveMQ/5.17.2"})
 	}
 	floor := call(suite, 20000, kernels.Params{"broker": "tcp", "server": "embedded", "persistent": "false", "sync": "false", "content": "raw", "model": "stream"}, fork)
-	lost := through(1500, "stomp", "activemq", "true", "false")
+	lost := through(1500, "activemq", "true", "false")
 	lost.OfFloor = &bench.OfFloor{Trial: "floor", Reason: "the floor was not measured to its end"}
-	large := through(57, "stomp", "activemq", "false", "false")
+	large := through(57, "activemq", "false", "false")
 	large.Params["size"], large.Params["clients"] = "1MB", "10"
 	return called(
-		suite, floor, through(662, "stomp", "activemq", "true", "true"), through(9000, "stomp", "embedded", "false", "false"), lost, large,
+		suite, floor, through(662, "activemq", "true", "true"), through(9000, "embedded", "false", "false"), lost, large,
 	)
 }
 

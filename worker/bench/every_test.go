@@ -75,32 +75,42 @@ func TestEveryThatFits(t *testing.T) {
 			[]string{
 				floor, "post.carry at=embedded by=mail kept=false weight=1", "post.carry at=post by=mail kept=false weight=1",
 				"post.carry at=liner by=ship kept=false weight=1", "post.carry at=tramp by=ship kept=false weight=1",
-			}, 2,
+			},
+			2,
 		},
 		{
-			"a carrier without a server is left out", `{"by":["mail","ship","air"],"at":"every"}`, map[string]string{"web": "http"},
-			[]string{floor, "post.carry at=embedded by=mail kept=false weight=1"}, 1,
+			"a carrier without a server is left out", `{"by":["mail","ship","air"],"at":"every"}`,
+			map[string]string{"web": "http"},
+			[]string{floor, "post.carry at=embedded by=mail kept=false weight=1"},
+			1,
 		},
 		{
-			"every carrier", `{"by":"every","at":"every"}`, map[string]string{"jet": "air"},
+			"every carrier", `{"by":"every","at":"every"}`,
+			map[string]string{"jet": "air"},
 			[]string{
 				floor, "post.carry at=embedded by=mail kept=false weight=1", "post.carry at=jet by=air kept=false weight=1",
-			}, 3,
+			},
+			3,
 		},
 		{
 			"every truth that goes with the others", `{"by":["mail","hand"],"kept":"every"}`, nil,
-			[]string{floor, "post.carry at=embedded by=mail kept=false weight=1", "post.carry at=embedded by=mail kept=true weight=1"}, 2,
+			[]string{floor, "post.carry at=embedded by=mail kept=false weight=1", "post.carry at=embedded by=mail kept=true weight=1"},
+			2,
 		},
 		{
-			"a name beside every", `{"by":["mail","ship"],"at":["liner","every"],"kept":true}`, map[string]string{"liner": "ship"},
-			[]string{floor, "post.carry at=embedded by=mail kept=true weight=1", "post.carry at=liner by=ship kept=true weight=1"}, 2,
+			"a name beside every", `{"by":["mail","ship"],"at":["liner","every"],"kept":true}`,
+			map[string]string{"liner": "ship"},
+			[]string{floor, "post.carry at=embedded by=mail kept=true weight=1", "post.carry at=liner by=ship kept=true weight=1"},
+			2,
 		},
 		{
-			"in a larger matrix, in its order", `{"weight":[1,2],"by":["mail","ship"],"at":"every"}`, map[string]string{"liner": "ship"},
+			"in a larger matrix, in its order", `{"weight":[1,2],"by":["mail","ship"],"at":"every"}`,
+			map[string]string{"liner": "ship"},
 			[]string{
 				floor, "post.carry at=embedded by=mail kept=false weight=1", "post.carry at=liner by=ship kept=false weight=1",
 				strings.Replace(floor, "weight=1", "weight=2", 1), "post.carry at=embedded by=mail kept=false weight=2", "post.carry at=liner by=ship kept=false weight=2",
-			}, 4,
+			},
+			4,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -255,7 +265,7 @@ func TestEveryIsWhatCanBeMeasured(t *testing.T) {
 			t.Fatal(err)
 		}
 		spec, cases, err := carried(string(body), services)
-		want := alone(t, asked, services)
+		want := alone(asked, services)
 		if err != nil {
 			if len(want) > 0 || bench.AsError(err).Code != "no_services" {
 				t.Fatalf("%s: %v, and there are %v", body, err, want)
@@ -291,7 +301,7 @@ func plain(asked map[string][]string) map[string][]any {
 }
 
 // alone lists the cases of a matrix that would be taken one by one.
-func alone(t *rapid.T, asked map[string][]string, services map[string]string) (taken []string) {
+func alone(asked map[string][]string, services map[string]string) (taken []string) {
 	all := map[string][]string{"by": {"mail", "ship", "air", "hand"}, "at": {"embedded", "a", "b", "c"}, "kept": {"false", "true"}}
 	of := func(name string) []string {
 		if slices.Contains(asked[name], bench.Every) {
