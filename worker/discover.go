@@ -46,7 +46,7 @@ const hangingTime = time.Second
 // another's round trips, for as long as patience says each. Addresses are as in Config. The
 // only error is that of an address that is none.
 func Discover(ctx context.Context, families []kernels.Family, addrs map[string]string, patience time.Duration) ([]Discovery, error) {
-	services, schemes, err := readServices(addrs)
+	services, schemes, err := readServices(addrs, nil) // one that no kernel can use is told as such
 	if err != nil {
 		return nil, err
 	}

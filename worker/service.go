@@ -33,8 +33,8 @@ func newService(name, addr string) (s service, scheme string, err error) {
 }
 
 // readServices reads the addresses of the named services, and gives the scheme of each, which
-// is all that others learn. One that no kernel can use is a slip of the pen: no trial would
-// ever be measured there.
+// is all that others learn. Of known schemes, if any are given, one that is not among them is a
+// slip of the pen: no trial would ever be measured there.
 func readServices(addrs map[string]string, known []string) (map[string]service, map[string]string, error) {
 	services, schemes := make(map[string]service), make(map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(addrs)) {
@@ -42,7 +42,7 @@ func readServices(addrs map[string]string, known []string) (map[string]service, 
 		if err != nil {
 			return nil, nil, err
 		}
-		if !slices.Contains(known, scheme) {
+		if known != nil && !slices.Contains(known, scheme) {
 			return nil, nil, fmt.Errorf("the service %q is at an address of the scheme %s, which no kernel can use; they use %s", name, scheme, strings.Join(known, ", "))
 		}
 		services[name], schemes[name] = s, scheme
