@@ -40,7 +40,7 @@ func (rabbitDriver) prepare(ctx context.Context, at place, p kernels.Params) (fu
 	if err := rabbitDeclare(ctx, at, at.queue, p.Bool("persistent"), false); err != nil {
 		return nil, err
 	}
-	return func() { rabbitRemove(at) }, nil
+	return func() { rabbitRemove(context.WithoutCancel(ctx), at) }, nil
 }
 
 // rabbitDeclare makes a queue, which may go with its last reader.
@@ -61,8 +61,8 @@ func rabbitDeclare(ctx context.Context, at place, queue string, durable, autoDel
 }
 
 // rabbitRemove deletes the queue of the requests.
-func rabbitRemove(at place) {
-	ctx, cancel := context.WithTimeout(context.Background(), connectPatience)
+func rabbitRemove(ctx context.Context, at place) {
+	ctx, cancel := context.WithTimeout(ctx, connectPatience)
 	defer cancel()
 	l, err := rabbitConnect(ctx, at)
 	if err != nil {

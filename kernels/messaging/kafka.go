@@ -86,7 +86,7 @@ func (kafkaDriver) prepare(ctx context.Context, at place, p kernels.Params) (fun
 			return nil, fmt.Errorf("make the topic %s at the Kafka at %s: %w", t.Topic, at.url.Host, err)
 		}
 	}
-	return func() { kafkaRemove(at) }, nil
+	return func() { kafkaRemove(context.WithoutCancel(ctx), at) }, nil
 }
 
 // kafkaTopic describes a topic. With sync the broker writes each message to its disk before it
@@ -107,13 +107,13 @@ func kafkaTopic(name string, partitions int, sync bool) kmsg.CreateTopicsRequest
 }
 
 // kafkaRemove deletes the two topics.
-func kafkaRemove(at place) {
+func kafkaRemove(ctx context.Context, at place) {
 	c, err := kafkaClient(at, nil)
 	if err != nil {
 		return // as below
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), connectPatience)
+	ctx, cancel := context.WithTimeout(ctx, connectPatience)
 	defer cancel()
 	r := kmsg.NewPtrDeleteTopicsRequest()
 	for _, name := range []string{kafkaRequests(at), kafkaReplies(at)} {

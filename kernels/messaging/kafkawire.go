@@ -63,7 +63,7 @@ func (kafkaDriver) connect(ctx context.Context, at place, p kernels.Params, r ro
 	if w.client, err = kafkaClient(at, w, append(acks, from)...); err != nil {
 		return nil, err
 	}
-	reading, cancel := context.WithCancel(context.Background())
+	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w.cancel = cancel
 	go w.read(reading)
 	return w, nil

@@ -122,7 +122,7 @@ func TestNATSServiceReads(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, nil)
 	c := connectNATS(t, addr)
-	_, queue, _ := strings.Cut(addr, "#queue=")
+	_, queue, _ := strings.Cut(addr, "queue=")
 	codec := must(envelope.NewCodec(envelope.Stream, envelope.DefaultLimits()))
 	ask := func(request []byte) []byte {
 		t.Helper()

@@ -55,13 +55,13 @@ func prepareStream(ctx context.Context, at place, _ kernels.Params) (func(), err
 	if err != nil {
 		return nil, fmt.Errorf("make a stream at the NATS server at %s: %w", at.url.Host, err)
 	}
-	return func() { removeStream(at) }, nil
+	return func() { removeStream(context.WithoutCancel(ctx), at) }, nil
 }
 
 // removeStream removes the stream of a trial with its consumers. It comes after the trial,
 // whose context may have ended.
-func removeStream(at place) {
-	ctx, cancel := context.WithTimeout(context.Background(), connectPatience)
+func removeStream(ctx context.Context, at place) {
+	ctx, cancel := context.WithTimeout(ctx, connectPatience)
 	defer cancel()
 	l, err := natsConnect(ctx, at)
 	if err != nil {

@@ -31,7 +31,7 @@ func (p *pool) join(ctx context.Context, addr string, connect func(context.Conte
 		if err != nil {
 			return nil, err
 		}
-		t = newTrunk(w)
+		t = newTrunk(context.WithoutCancel(ctx), w)
 		p.trunks[addr] = t
 	}
 	b := t.branch()
@@ -67,8 +67,8 @@ type trunk struct {
 // laneBits is how far up in a number the lane's own stands.
 const laneBits = 40
 
-func newTrunk(w wire) *trunk {
-	ctx, cancel := context.WithCancel(context.Background())
+func newTrunk(ctx context.Context, w wire) *trunk {
+	ctx, cancel := context.WithCancel(ctx)
 	t := &trunk{wire: w, cancel: cancel, ended: make(chan struct{}), lost: make(chan struct{}), branches: make(map[uint64]*branch)}
 	go func() {
 		defer close(t.ended)
@@ -157,7 +157,7 @@ func (b *branch) send(ctx context.Context, p *parcel) error {
 	p.number |= b.id << laneBits
 	b.sending.Lock()
 	defer b.sending.Unlock()
-	return b.trunk.wire.send(ctx, p)
+	return b.wire.send(ctx, p)
 }
 
 // receive waits for a message of this lane's.
@@ -176,7 +176,7 @@ func (b *branch) receive(ctx context.Context) (parcel, error) {
 func (b *branch) confirm(ctx context.Context) error {
 	b.sending.Lock()
 	defer b.sending.Unlock()
-	return b.trunk.wire.confirm(ctx)
+	return b.wire.confirm(ctx)
 }
 
 // close leaves the wire to the others; a second call does nothing.
@@ -191,7 +191,7 @@ func (b *branch) close() error {
 
 // describe tells what the wire tells.
 func (b *branch) describe() map[string]string {
-	if d, ok := b.trunk.wire.(describer); ok {
+	if d, ok := b.wire.(describer); ok {
 		return d.describe()
 	}
 	return nil

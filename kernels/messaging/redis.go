@@ -64,7 +64,7 @@ func (redisStreams) prepare(ctx context.Context, at place, p kernels.Params) (fu
 	})
 }
 
-func redisPrepare(ctx context.Context, at place, p kernels.Params, make func(context.Context, *redis.Conn) error) (func(), error) {
+func redisPrepare(ctx context.Context, at place, p kernels.Params, ready func(context.Context, *redis.Conn) error) (func(), error) {
 	l, err := redisConnect(ctx, at, endless)
 	if err != nil {
 		return nil, err
@@ -73,10 +73,10 @@ func redisPrepare(ctx context.Context, at place, p kernels.Params, make func(con
 	if err := l.keeps(p.Bool("persistent"), p.Bool("sync")); err != nil {
 		return nil, err
 	}
-	if err := l.within(ctx, func(ctx context.Context) error { return make(ctx, l.conn) }); err != nil {
+	if err := l.within(ctx, func(ctx context.Context) error { return ready(ctx, l.conn) }); err != nil {
 		return nil, fmt.Errorf("prepare the Redis at %s: %w", at.url.Host, err)
 	}
-	return func() { redisRemove(at) }, nil
+	return func() { redisRemove(context.WithoutCancel(ctx), at) }, nil
 }
 
 // redisKeys names the set of the keys of a trial, which lets them be removed whoever died
@@ -84,8 +84,8 @@ func redisPrepare(ctx context.Context, at place, p kernels.Params, make func(con
 func redisKeys(at place) string { return at.queue + "-keys" }
 
 // redisRemove removes every key of a trial.
-func redisRemove(at place) {
-	ctx, cancel := context.WithTimeout(context.Background(), connectPatience)
+func redisRemove(ctx context.Context, at place) {
+	ctx, cancel := context.WithTimeout(ctx, connectPatience)
 	defer cancel()
 	l, err := redisConnect(ctx, at, endless)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2" //nolint:depguard // a stand-in for the broker that is tested
 )
 
 // bareRedis runs a Redis in this process until the test ends or down is called.

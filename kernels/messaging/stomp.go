@@ -39,14 +39,29 @@ func (stompDriver) start(ctx context.Context, p kernels.Params) (string, func(),
 // quiet is the logger of a server that is to log nothing.
 type quiet struct{}
 
-func (quiet) Debugf(string, ...any)   {}
-func (quiet) Infof(string, ...any)    {}
+// Debugf drops a message.
+func (quiet) Debugf(string, ...any) {}
+
+// Infof drops a message.
+func (quiet) Infof(string, ...any) {}
+
+// Warningf drops a message.
 func (quiet) Warningf(string, ...any) {}
-func (quiet) Errorf(string, ...any)   {}
-func (quiet) Debug(string)            {}
-func (quiet) Info(string)             {}
-func (quiet) Warning(string)          {}
-func (quiet) Error(string)            {}
+
+// Errorf drops a message.
+func (quiet) Errorf(string, ...any) {}
+
+// Debug drops a message.
+func (quiet) Debug(string) {}
+
+// Info drops a message.
+func (quiet) Info(string) {}
+
+// Warning drops a message.
+func (quiet) Warning(string) {}
+
+// Error drops a message.
+func (quiet) Error(string) {}
 
 // prepare does nothing: a queue is made by who subscribes to it.
 func (stompDriver) prepare(context.Context, place, kernels.Params) (func(), error) {
@@ -136,7 +151,7 @@ func (stompDriver) connect(ctx context.Context, at place, p kernels.Params, r ro
 		err = w.subscribe(ctx, subscribe)
 	}
 	if err != nil {
-		_ = w.close() // the error that counts is the one before
+		_ = w.close() //nolint:contextcheck // it takes leave in a time of its own; the error that counts is the one before
 		return nil, fmt.Errorf("subscribe at the STOMP broker at %s: %w", at.url.Host, err)
 	}
 	return w, nil

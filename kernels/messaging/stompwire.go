@@ -30,7 +30,8 @@ func (w *stompWire) subscribe(ctx context.Context, destination string) error {
 	if w.individual {
 		ack = frame.AckClientIndividual
 	}
-	headers := append([]string{frame.Id, stompSubscription, frame.Destination, destination, frame.Ack, ack}, w.broker.headers(w.persistent)...)
+	headers := []string{frame.Id, stompSubscription, frame.Destination, destination, frame.Ack, ack}
+	headers = append(headers, w.broker.headers(w.persistent)...)
 	if w.broker.whole {
 		headers = append(headers, frame.Receipt, "0")
 	}
@@ -48,7 +49,8 @@ func (w *stompWire) send(ctx context.Context, p *parcel) error {
 	if to == "" {
 		to = w.target
 	}
-	h := append(w.headers[:0], frame.Destination, to, stompCorrelation, strconv.FormatUint(p.number, 36))
+	h := w.headers[:0]
+	h = append(h, frame.Destination, to, stompCorrelation, strconv.FormatUint(p.number, 36))
 	if p.to == "" && !p.oneWay {
 		h = append(h, stompReplyTo, w.replyTo)
 	}

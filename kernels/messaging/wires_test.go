@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -200,9 +201,11 @@ func redelivered(t *testing.T, q messaging.Queue) {
 	back := connect(t, q, "dying")
 	came := make(chan uint64)
 	ctx, cancel := context.WithCancel(bounded(t))
+	var all sync.WaitGroup
+	defer all.Wait() // a wire is closed when nobody waits at it
 	defer cancel()
 	for _, w := range []messaging.Wire{living, back} {
-		go func() {
+		all.Go(func() {
 			for {
 				p, err := w.Receive(ctx)
 				if err != nil {
@@ -214,7 +217,7 @@ func redelivered(t *testing.T, q messaging.Queue) {
 					return
 				}
 			}
-		}()
+		})
 	}
 	for len(missing) > 0 {
 		select {
