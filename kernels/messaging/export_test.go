@@ -124,8 +124,9 @@ func (q Queue) Redelivers() bool {
 
 // Connect makes a wire of the service with a name, or without one that of a client.
 func (q Queue) Connect(ctx context.Context, name string) (Wire, error) {
-	r := role{serving: name != "", name: name}
+	r := role{serving: name != "", name: q.at.queue + "-" + name}
 	if name == "" {
+		r.name = ""
 		r.lane = int(q.clients.Add(1) - 1)
 	}
 	w, err := q.broker.connect(ctx, q.at, q.params, r)

@@ -7,7 +7,7 @@ import (
 
 // replyPatience is how long a reply or a confirm may take before it counts as lost. It is far
 // above what a loaded broker needs, and bounds every operation.
-const replyPatience = 10 * time.Second
+const replyPatience = 30 * time.Second
 
 // A guard bounds the time of each operation of a lane. It makes one context for all the
 // operations under the same context, so that an operation pays for setting a timer only.
