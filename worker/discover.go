@@ -187,7 +187,7 @@ func (s service) tidy(text string, most int) string {
 			return r
 		}
 		return ' '
-	}, s.hide.Replace(strings.ToValidUTF8(text, "?")))
+	}, s.hide(strings.ToValidUTF8(text, "?")))
 	letters := []rune(strings.Join(strings.Fields(text), " "))
 	if len(letters) > most {
 		return string(letters[:most]) + "…"
