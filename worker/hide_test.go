@@ -11,17 +11,17 @@ import (
 	"benchd/worker/bench"
 )
 
-// A teller cannot be opened, and says all that the errors of packages say of where it was to go.
-type teller struct{}
+// A loudmouth cannot be opened, and says all that the errors of packages say of where it was to go.
+type loudmouth struct{}
 
-func (teller) Info() kernels.Info {
+func (loudmouth) Info() kernels.Info {
 	return kernels.Info{
 		Name: "odd.tells", Title: "Errors of others.", Operation: "one", Unit: "call/s", Noun: "call",
 		Params: []kernels.Param{{Name: "server", Kind: kernels.Service, Default: kernels.Embedded, Schemes: []string{"says"}}},
 	}
 }
 
-func (teller) Open(_ context.Context, p kernels.Params) (kernels.Trial, error) {
+func (loudmouth) Open(_ context.Context, p kernels.Params) (kernels.Trial, error) {
 	u, err := url.Parse(p[kernels.Addr])
 	if err != nil {
 		return nil, err
