@@ -97,12 +97,13 @@ func (r *treeReader) envelope(root *etree.Element, m *Message) error {
 	return r.body(parts[0], m)
 }
 
-// header refuses a block that has to be understood.
+// header refuses the blocks that have to be understood.
 func (r *treeReader) header(header *etree.Element) error {
 	blocks, err := children(header)
 	if err != nil {
 		return err
 	}
+	var strange *Error
 	for _, e := range blocks {
 		must, said := attr(e, r.soap, mustUnderstand)
 		target, _ := attr(e, r.soap, targetOf(r.soap == SOAP12))
@@ -110,8 +111,11 @@ func (r *treeReader) header(header *etree.Element) error {
 		case reason != "":
 			return refuse(reason)
 		case yes:
-			return misunderstood(-1, uriOf(e), e.Tag)
+			strange = Misunderstood(strange, -1, uriOf(e), e.Tag)
 		}
+	}
+	if strange != nil {
+		return strange
 	}
 	return nil
 }
@@ -136,7 +140,7 @@ func (r *treeReader) body(body *etree.Element, m *Message) error {
 func readOperation(e *etree.Element, m *Message) error {
 	ok := false
 	if m.Shape, m.Answer, ok = operationOf(e.Tag); !ok || uriOf(e) != Namespace {
-		return refuse(reasonElement([]byte(e.Tag), "the body"))
+		return refuse(reasonOperation([]byte(e.Tag), []byte(uriOf(e))))
 	}
 	list, err := children(e)
 	switch {

@@ -72,6 +72,14 @@ func (f *partial) readPart12(part *etree.Element) (err error) {
 	return err
 }
 
+// readSubcode reads a subcode, which some stacks write as nil where they have none.
+func readSubcode(e *etree.Element) (string, error) {
+	if null, err := isNil(e); null || err != nil {
+		return "", err
+	}
+	return readCode(e)
+}
+
 // readCode reads a code and the subcodes inside it.
 func readCode(e *etree.Element) (string, error) {
 	code, sub, valued := "", "", false
@@ -81,7 +89,7 @@ func readCode(e *etree.Element) (string, error) {
 			valued = true
 			code, err = readCodeName(part)
 		case "Subcode":
-			sub, err = readCode(part)
+			sub, err = readSubcode(part)
 		}
 		return err
 	})

@@ -117,7 +117,7 @@ func addFault12(e *etree.Element, f *Fault) {
 	}
 }
 
-// addFaultHeader adds the header block that goes with two of the codes.
+// addFaultHeader adds the header that goes with two of the codes.
 func addFaultHeader(root *etree.Element, f *Fault, v Version) {
 	switch {
 	case f.Code == CodeVersionMismatch:
@@ -127,13 +127,16 @@ func addFaultHeader(root *etree.Element, f *Fault, v Version) {
 		other := upgrade.CreateElement("u:SupportedEnvelope")
 		other.CreateAttr("xmlns:v", SOAP11)
 		other.CreateAttr("qname", "v:Envelope")
-	case f.Block.Local != "" && v == V12:
-		block := root.CreateElement("soap:Header").CreateElement("u:NotUnderstood")
-		block.CreateAttr("xmlns:u", SOAP12)
-		if prefix := f.Block.prefix(); prefix != "" {
-			block.CreateAttr("xmlns:"+prefix, f.Block.Space)
+	case len(f.Blocks) > 0 && v == V12:
+		header := root.CreateElement("soap:Header")
+		for _, name := range f.Blocks {
+			block := header.CreateElement("u:NotUnderstood")
+			block.CreateAttr("xmlns:u", SOAP12)
+			if prefix := name.prefix(); prefix != "" {
+				block.CreateAttr("xmlns:"+prefix, name.Space)
+			}
+			block.CreateAttr("qname", name.qname())
 		}
-		block.CreateAttr("qname", f.Block.qname())
 	}
 }
 

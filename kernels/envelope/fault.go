@@ -42,7 +42,7 @@ type Fault struct {
 	String string // the sentence for a person
 	Actor  string // who caused it, a URI; empty if not told
 	Detail string // the text of the detail element; empty if there is none
-	Block  Name   // the header block that was not understood, which SOAP 1.2 tells in a header; it is written and not read
+	Blocks []Name // the header blocks that were not understood, which SOAP 1.2 tells in its header; they are written and not read
 }
 
 // Error gives code and sentence.
@@ -55,7 +55,7 @@ type Error struct {
 	Code   string // the fault code it deserves: CodeClient, CodeVersionMismatch or CodeMustUnderstand
 	Offset int    // the byte at which it was found, or -1 if that is not known
 	Reason string
-	Block  Name // the header block that was not understood, if it is that
+	Blocks []Name // the header blocks that were not understood, if it is that
 }
 
 // Error gives the reason and the place.
@@ -67,7 +67,7 @@ func (e *Error) Error() string {
 }
 
 // Fault returns the fault with which a service answers such a document.
-func (e *Error) Fault() *Fault { return &Fault{Code: e.Code, String: e.Error(), Block: e.Block} }
+func (e *Error) Fault() *Fault { return &Fault{Code: e.Code, String: e.Error(), Blocks: e.Blocks} }
 
 // A partial fault is one that is being read.
 type partial struct {
@@ -186,22 +186,25 @@ func appendPart(dst []byte, name, text string) []byte {
 	return append(append(append(dst, "</"...), name...), '>')
 }
 
-// appendFaultHeader writes the header block that goes with two of the codes: which versions
-// would be understood, the best first, or which block was not (SOAP 1.2 Part 1, sections
-// 5.4.7 and 5.4.8). An envelope of SOAP 1.1 may carry the first too (appendix A); the second
+// appendFaultHeader writes the header that goes with two of the codes: which versions would be
+// understood, the best first, or for each block that was not which it is (SOAP 1.2 Part 1,
+// sections 5.4.7 and 5.4.8). An envelope of SOAP 1.1 may carry the first too (appendix A); the second
 // it may not, and there are clients that then lose the fault over the header.
 func appendFaultHeader(dst []byte, f *Fault, v Version) []byte {
 	switch {
 	case f.Code == CodeVersionMismatch:
 		return append(dst, `<soap:Header><u:Upgrade xmlns:u="`+SOAP12+`"><u:SupportedEnvelope qname="u:Envelope"/>`+
 			`<u:SupportedEnvelope xmlns:v="`+SOAP11+`" qname="v:Envelope"/></u:Upgrade></soap:Header>`...)
-	case f.Block.Local != "" && v == V12:
-		dst = append(dst, `<soap:Header><u:NotUnderstood xmlns:u="`+SOAP12+`"`...)
-		if prefix := f.Block.prefix(); prefix != "" {
-			dst = append(appendValue(append(dst, ` xmlns:`+prefix+`="`...), f.Block.Space), '"')
+	case len(f.Blocks) > 0 && v == V12:
+		dst = append(dst, `<soap:Header>`...)
+		for _, block := range f.Blocks {
+			dst = append(dst, `<u:NotUnderstood xmlns:u="`+SOAP12+`"`...)
+			if prefix := block.prefix(); prefix != "" {
+				dst = append(appendValue(append(dst, ` xmlns:`+prefix+`="`...), block.Space), '"')
+			}
+			dst = append(appendValue(append(dst, ` qname="`...), block.qname()), `"/>`...)
 		}
-		dst = append(appendValue(append(dst, ` qname="`...), f.Block.qname()), '"')
-		return append(dst, `/></soap:Header>`...)
+		return append(dst, `</soap:Header>`...)
 	}
 	return dst
 }

@@ -43,7 +43,20 @@ func demands(qualified bool, must string, said bool, target string) (yes bool, r
 // A Name is a name in a namespace.
 type Name struct{ Space, Local string }
 
-// misunderstood makes the error of a header block that has to be understood.
-func misunderstood(at int, uri, local string) *Error {
-	return &Error{Code: CodeMustUnderstand, Offset: at, Reason: reasonHeader([]byte(local)), Block: Name{uri, local}}
+// maxBlocks is how many header blocks that were not understood are told by name: a header may
+// hold hundreds of thousands, and the answer is not to be as long.
+const maxBlocks = 16
+
+// Misunderstood adds a header block that has to be understood to the error of those before it,
+// nil for none, and returns the error. At is the place of the block in the document, -1 where
+// that is not known.
+func Misunderstood(err *Error, at int, uri, local string) *Error {
+	if err == nil {
+		err = &Error{Code: CodeMustUnderstand, Offset: at}
+	}
+	if len(err.Blocks) < maxBlocks {
+		err.Blocks = append(err.Blocks, Name{uri, local})
+		err.Reason = reasonHeader(err.Blocks)
+	}
+	return err
 }

@@ -102,13 +102,19 @@ func (r *reader) parts(m *Message) (*Fault, error) {
 	}
 }
 
-// header passes over the blocks of the header and refuses one that has to be understood.
+// header passes over the blocks of the header and refuses those that have to be understood.
 func (r *reader) header() error {
 	s := r.scanner
+	var strange *Error
 	for {
 		more, err := r.child()
-		if err != nil || !more {
+		switch {
+		case err != nil:
 			return err
+		case !more && strange != nil:
+			return strange
+		case !more:
+			return nil
 		}
 		must, said := s.Attr(r.soap, mustUnderstand)
 		target, _ := s.Attr(r.soap, targetOf(r.soap == SOAP12Space))
@@ -116,7 +122,7 @@ func (r *reader) header() error {
 		case reason != "":
 			return r.wrong(reason)
 		case yes:
-			return misunderstood(s.pos, string(s.URI()), string(s.Local()))
+			strange = Misunderstood(strange, s.pos, string(s.URI()), string(s.Local()))
 		}
 		if err := r.skip(); err != nil {
 			return err
@@ -154,7 +160,7 @@ func (r *reader) operation(m *Message) error {
 	s := r.scanner
 	ok := false
 	if m.Shape, m.Answer, ok = operationOf(s.Local()); !ok || s.Space() != EchoSpace {
-		return r.wrong(reasonElement(s.Local(), "the body"))
+		return r.wrong(reasonOperation(s.Local(), s.URI()))
 	}
 	more, err := r.child()
 	switch {

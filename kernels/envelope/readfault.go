@@ -66,6 +66,14 @@ func (r *reader) faultPart12(f *partial) (err error) {
 	return err
 }
 
+// subcode reads a subcode, which some stacks write as nil where they have none.
+func (r *reader) subcode() (string, error) {
+	if null, err := r.null(); null || err != nil {
+		return "", err
+	}
+	return r.code()
+}
+
 // code reads a code and the subcodes inside it. The depth of the document is limited, and so
 // is the recursion.
 func (r *reader) code() (string, error) {
@@ -76,7 +84,7 @@ func (r *reader) code() (string, error) {
 			valued = true
 			code, err = r.codeName()
 		case "Subcode":
-			sub, err = r.code()
+			sub, err = r.subcode()
 		}
 		return err
 	})

@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -29,9 +30,29 @@ func reasonValue(local []byte) string {
 	return fmt.Sprintf("the value of the element %q is not of its type", local)
 }
 
-func reasonHeader(local []byte) string {
-	return fmt.Sprintf("the header block %q has to be understood and is not", local)
+func reasonHeader(blocks []Name) string {
+	if len(blocks) == 1 {
+		return fmt.Sprintf("the header block %q has to be understood and is not", blocks[0].Local)
+	}
+	names := make([]string, len(blocks))
+	for i, b := range blocks {
+		names[i] = strconv.Quote(b.Local)
+	}
+	return fmt.Sprintf("the header blocks %s have to be understood and are not", strings.Join(names, ", "))
 }
+
+// reasonOperation says that there is no such operation, and which there are.
+func reasonOperation(local, uri []byte) string {
+	names := make([]string, len(operations))
+	for i := range operations {
+		names[i] = operations[i].request
+	}
+	return fmt.Sprintf("there is no operation %q in the namespace %q; there are %s in %q",
+		local[:min(len(local), shownName)], uri[:min(len(uri), shownName)], strings.Join(names, ", "), Namespace)
+}
+
+// shownName is how much of an unknown name is repeated, in bytes.
+const shownName = 100
 
 func reasonVersion(uri []byte, want string) string {
 	return fmt.Sprintf("the envelope is of the namespace %q; allowed is %q", uri, want)

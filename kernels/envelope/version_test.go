@@ -2,6 +2,7 @@ package envelope_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,13 +60,13 @@ func TestSOAP12Refuses(t *testing.T) {
 	role := func(name string) string {
 		return `s:mustUnderstand="true" s:role="` + envelope.SOAP12 + `/role/` + name + `"`
 	}
-	unknown := envelope.Name{Space: envelope.Namespace, Local: "x"}
+	unknown := []envelope.Name{{Space: envelope.Namespace, Local: "x"}}
 	rows := []struct {
 		name, doc, code, reason string
-		block                   envelope.Name
+		blocks                  []envelope.Name
 	}{
-		{"SOAP 1.1", body(text), envelope.CodeVersionMismatch, "allowed is \"" + envelope.SOAP12, envelope.Name{}},
-		{"the draft of December 2001", strings.Replace(with12("", text), "2003/05", "2001/12", 1), envelope.CodeVersionMismatch, "2001/12", envelope.Name{}},
+		{"SOAP 1.1", body(text), envelope.CodeVersionMismatch, "allowed is \"" + envelope.SOAP12, nil},
+		{"the draft of December 2001", strings.Replace(with12("", text), "2003/05", "2001/12", 1), envelope.CodeVersionMismatch, "2001/12", nil},
 		{"mandatory header", with12(block(`s:mustUnderstand="1"`), text), envelope.CodeMustUnderstand, `"x"`, unknown},
 		{"mandatory header, true", with12(block(`s:mustUnderstand=" true "`), text), envelope.CodeMustUnderstand, `"x"`, unknown},
 		{"mandatory header for no role", with12(block(`s:mustUnderstand="1" s:role=""`), text), envelope.CodeMustUnderstand, `"x"`, unknown},
@@ -75,11 +76,16 @@ func TestSOAP12Refuses(t *testing.T) {
 			"the second header", with12(strings.Replace(block(`s:mustUnderstand="1"`), "<e:x", "<e:w/><e:x", 1), text),
 			envelope.CodeMustUnderstand, `"x"`, unknown,
 		},
-		{"something after the body", strings.Replace(with12("", text), "</s:Envelope>", "<e:more/></s:Envelope>", 1), envelope.CodeClient, "in the envelope", envelope.Name{}},
-		{"no body", open12 + "</s:Envelope>", envelope.CodeClient, "no body", envelope.Name{}},
-		{"body of SOAP 1.1", open12 + "<m:Body xmlns:m='" + soap11 + "'/></s:Envelope>", envelope.CodeClient, "in the envelope", envelope.Name{}},
-		{"declared encoding", `<?xml version="1.0" encoding="UTF-16"?>` + with12("", text), envelope.CodeClient, "only UTF-8", envelope.Name{}},
-		{"document type", `<!DOCTYPE x>` + with12("", text), envelope.CodeClient, "document type", envelope.Name{}},
+		{
+			"two headers, and one that need not be understood between them",
+			with12(strings.Replace(block(`s:mustUnderstand="1"`), "<e:x", `<y:w xmlns:y="urn:y" s:mustUnderstand="1"/><e:z/><e:x`, 1), text),
+			envelope.CodeMustUnderstand, `the header blocks "w", "x" have`, []envelope.Name{{Space: "urn:y", Local: "w"}, unknown[0]},
+		},
+		{"something after the body", strings.Replace(with12("", text), "</s:Envelope>", "<e:more/></s:Envelope>", 1), envelope.CodeClient, "in the envelope", nil},
+		{"no body", open12 + "</s:Envelope>", envelope.CodeClient, "no body", nil},
+		{"body of SOAP 1.1", open12 + "<m:Body xmlns:m='" + soap11 + "'/></s:Envelope>", envelope.CodeClient, "in the envelope", nil},
+		{"declared encoding", `<?xml version="1.0" encoding="UTF-16"?>` + with12("", text), envelope.CodeClient, "only UTF-8", nil},
+		{"document type", `<!DOCTYPE x>` + with12("", text), envelope.CodeClient, "document type", nil},
 	}
 	for _, model := range models {
 		for _, row := range rows {
@@ -90,8 +96,8 @@ func TestSOAP12Refuses(t *testing.T) {
 				if err := of(t, model, envelope.V12).Decode([]byte(row.doc), &got); !errors.As(err, &refused) {
 					t.Fatalf("got %v, want a refusal", err)
 				}
-				if refused.Code != row.code || !strings.Contains(refused.Reason, row.reason) || refused.Block != row.block {
-					t.Errorf("got %s, %q, block %v; want %s, %q, %v", refused.Code, refused.Reason, refused.Block, row.code, row.reason, row.block)
+				if refused.Code != row.code || !strings.Contains(refused.Reason, row.reason) || !slices.Equal(refused.Blocks, row.blocks) {
+					t.Errorf("got %s, %q, blocks %v; want %s, %q, %v", refused.Code, refused.Reason, refused.Blocks, row.code, row.reason, row.blocks)
 				}
 			})
 		}
@@ -102,10 +108,12 @@ func TestSOAP12Refuses(t *testing.T) {
 func TestFaultBytes(t *testing.T) {
 	t.Parallel()
 	full := envelope.Fault{Code: "Client.Late.Very", String: "a<b", Actor: "urn:me", Detail: "d"}
-	unknown := envelope.Fault{Code: envelope.CodeMustUnderstand, String: "x", Block: envelope.Name{Space: "urn:a&\"b", Local: "sec"}}
+	unknown := envelope.Fault{Code: envelope.CodeMustUnderstand, String: "x", Blocks: []envelope.Name{{Space: "urn:a&\"b", Local: "sec"}}}
 	upgrade := `<soap:Header><u:Upgrade xmlns:u="http://www.w3.org/2003/05/soap-envelope"><u:SupportedEnvelope qname="u:Envelope"/>` +
 		`<u:SupportedEnvelope xmlns:v="http://schemas.xmlsoap.org/soap/envelope/" qname="v:Envelope"/></u:Upgrade></soap:Header>`
 	reason := `<soap:Reason><soap:Text xml:lang="en">x</soap:Text></soap:Reason>`
+	two := unknown
+	two.Blocks = append(slices.Clone(two.Blocks), envelope.Name{Local: "bare"})
 	rows := []struct {
 		name    string
 		version envelope.Version
@@ -148,6 +156,12 @@ func TestFaultBytes(t *testing.T) {
 		{
 			"not understood, 1.1", envelope.V11, unknown,
 			`<soap:Body><soap:Fault><faultcode>soap:MustUnderstand</faultcode><faultstring>x</faultstring></soap:Fault></soap:Body>`,
+		},
+		{
+			"two not understood, 1.2", envelope.V12, two,
+			`<soap:Header><u:NotUnderstood xmlns:u="http://www.w3.org/2003/05/soap-envelope" xmlns:n="urn:a&amp;&quot;b" qname="n:sec"/>` +
+				`<u:NotUnderstood xmlns:u="http://www.w3.org/2003/05/soap-envelope" qname="bare"/></soap:Header>` +
+				`<soap:Body><soap:Fault><soap:Code><soap:Value>soap:MustUnderstand</soap:Value></soap:Code>` + reason + `</soap:Fault></soap:Body>`,
 		},
 		{
 			"not understood, 1.2", envelope.V12, unknown,
@@ -194,6 +208,10 @@ func TestFault12OfOthers(t *testing.T) {
 		{"more than is known", code + "<e:z><y/></e:z>" + reason + "<w>1</w>", &envelope.Fault{Code: "Client", String: "x"}},
 		{"no code", reason, nil},
 		{"no value", "<s:Code/>" + reason, nil},
+		{
+			"a nil subcode", "<s:Code><s:Value>s:Sender</s:Value><s:Subcode xmlns:xsi='" + envelope.Instance + "' xsi:nil='true'/></s:Code>" + reason,
+			&envelope.Fault{Code: "Client", String: "x"},
+		},
 		{"subcode without a value", "<s:Code><s:Value>s:Sender</s:Value><s:Subcode/></s:Code>" + reason, nil},
 		{"no reason", code, nil},
 		{"reason without a text", code + "<s:Reason/>", nil},

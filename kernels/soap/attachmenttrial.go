@@ -64,6 +64,9 @@ func (t *attachmentTrial) call(ctx context.Context, c content) error {
 		return malformed("the answer: %w", err)
 	}
 	got, err := t.reader.answer(answer)
+	if fault := faultIn(err, t.codec, t.form.version, answer); fault != nil {
+		return fault
+	}
 	switch {
 	case errors.Is(err, errFault):
 		return t.fault(answer)

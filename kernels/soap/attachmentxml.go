@@ -180,7 +180,7 @@ func (r *storeReader) open(doc []byte, operation string) error {
 	case r.scanner.Space() == r.soap && string(r.scanner.Local()) == "Fault":
 		return errFault
 	case !r.is(operation):
-		return r.wrong("the element %q of the body is not the operation %q", r.scanner.Local(), operation)
+		return r.wrong("the element %q of the body is not the operation %q, the only one that there is here", r.scanner.Local(), operation)
 	}
 	return nil
 }
@@ -253,18 +253,21 @@ func (r *storeReader) refuses() bool {
 	return false
 }
 
-// blocks passes over the blocks of the header and refuses one that has to be understood.
+// blocks passes over the blocks of the header and refuses those that have to be understood.
 func (r *storeReader) blocks() error {
+	var strange *envelope.Error
 	for {
 		more, err := r.child()
-		if err != nil || !more {
+		switch {
+		case err != nil:
 			return err
+		case !more && strange != nil:
+			return strange
+		case !more:
+			return nil
 		}
 		if r.refuses() {
-			err := r.wrong("the header block %q has to be understood and is not", r.scanner.Local())
-			err.Code = envelope.CodeMustUnderstand
-			err.Block = envelope.Name{Space: string(r.scanner.URI()), Local: string(r.scanner.Local())}
-			return err
+			strange = envelope.Misunderstood(strange, r.scanner.Offset(), string(r.scanner.URI()), string(r.scanner.Local()))
 		}
 		if err := r.skip(); err != nil {
 			return err

@@ -58,10 +58,10 @@ func (t *trial) call(ctx context.Context, m *envelope.Message) error {
 		return err
 	}
 	err = t.codec.Decode(answer, &t.got)
-	var fault *envelope.Fault
+	if fault := faultIn(err, t.codec, t.version, answer); fault != nil {
+		return fault
+	}
 	switch {
-	case errors.As(err, &fault):
-		return &kernels.Failure{Class: classFault, Err: fault}
 	case status != http.StatusOK:
 		return t.client.noFault(status)
 	case err != nil:
