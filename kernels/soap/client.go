@@ -51,6 +51,7 @@ type client struct {
 	reader  *bufio.Reader
 	served  bool // the connection has carried an answer
 	guard   guard
+	facts   facts
 
 	mu      sync.Mutex // held to change, or to read in interrupt:
 	raw     net.Conn   // the connection; nil when there is none
@@ -157,6 +158,7 @@ func (c *client) try(ctx context.Context, send func() error) (status int, answer
 		case !served || begun || !isCut(err):
 			return 0, nil, failure("call the SOAP service", err)
 		}
+		c.facts.repeated++
 	}
 }
 
@@ -181,6 +183,9 @@ func (c *client) exchange(send func() error) (status int, begun bool, err error)
 		return 0, true, err
 	}
 	_ = resp.Body.Close() // it is at its end
+	if !c.served {
+		c.facts.answered(c, resp.Header)
+	}
 	c.served, c.kind = true, resp.Header.Get("Content-Type")
 	switch {
 	case cut != nil:
@@ -265,6 +270,7 @@ func (c *client) connect(ctx context.Context) error {
 	}
 	c.source, c.served = source{conn: conn, over: errAnswerTooLong}, false
 	c.reader.Reset(&c.source)
+	c.facts.connected(conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.raw, c.conn = raw, conn
