@@ -38,7 +38,7 @@ func families() []kernels.Family {
 		odd{name: "odd.stuck", do: stuck()},
 		outside{name: "odd.outside"},
 		outside{name: "odd.attends", attends: true},
-		teller{},
+		loudmouth{},
 		outside{name: "odd.queue", schemes: []string{"amqp", "amqps"}},
 		served{odd{name: "odd.mute", do: sleep}, func(context.Context, func(string)) error { return errors.New("the port is taken") }},
 	}}}

@@ -80,4 +80,6 @@ func valuesOf(trials []bench.TrialResult, name string) (out []string) {
 }
 
 // labelParams are the parameters that tell the trials of a suite apart.
-func labelParams() []string { return []string{"encoding", "broker", "persistent", "sync", "qos", "model", "size", "clients", "server"} }
+func labelParams() []string {
+	return []string{"encoding", "broker", "persistent", "sync", "qos", "model", "size", "clients", "server"}
+}
