@@ -15,11 +15,12 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowedLicences may be part of the binary: they ask for a notice, MPL-2.0 also for changes
-// to its own files, and none of them for benchd's source.
+// allowedLicences may be part of the binary: they ask for a notice, MPL-2.0 and EPL-2.0
+// also for changes to their own files, and none of them for benchd's source. EPL-2.0 is that
+// of the MQTT client, which may be had under the terms of BSD-3-Clause as well.
 var allowedLicences = []string{
 	"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-Source-Code", "BSL-1.0", "CC0-1.0",
-	"ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib",
+	"EPL-2.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib",
 }
 
 // licenceName is what modules call the files with their licences.

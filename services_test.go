@@ -192,7 +192,7 @@ func TestRunWithoutServices(t *testing.T) {
 		},
 		{"to calibrate", []string{"calibrate", "soap.echo", "-p", "server=nosuch"}, `this host has no service "nosuch"`},
 		{"no label", []string{"run", file, "--label", "zone=b"}, `this host has no label "zone=a"`},
-		{"no kernel", []string{"run", "soap.echo", "--service", "bad=ftp://bob:s3cret@h/"}, `the service "bad" is at an address of the scheme ftp, which no kernel can use; they use http`},
+		{"no kernel", []string{"run", "soap.echo", "--service", "bad=ftp://bob:s3cret@h/"}, `the service "bad" is at an address of the scheme ftp, which no kernel can use; they use amqp`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

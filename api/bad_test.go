@@ -30,7 +30,7 @@ var badRequests = []struct {
 	pointer string // of the first field error; "-" when the whole is wrong and no field is named
 	says    string // part of the sentence: the field, and what is allowed
 }{
-	{"unknown field", `{"suit":"quick"}`, 422, "unknown_field", "/suit", "allowed are cases, hosts, labels, plan, repeat, suite, timeout"},
+	{"unknown field", `{"suit":"quick"}`, 422, "unknown_field", "/suit", "allowed are cases, hosts, labels, params, plan, repeat, suite, timeout"},
 	{"unknown field of the plan", `{"suite":"quick","plan":{"fork":1}}`, 422, "unknown_field", "/plan/fork", "allowed are awake, confidence, forks"},
 	{"unknown kernel", `{"cases":[{"kernel":"scimark.ftt"}]}`, 422, "unknown_kernel", "/cases/0/kernel", "scimark.fft, scimark.lu, soap.echo, scimark, soap"},
 	{"unknown parameter", `{"cases":[{"kernel":"soap.echo","params":{"colour":"dom"}}]}`, 422, "unknown_param", "/cases/0/params/colour", "allowed are model, size, clients, keepalive"},
