@@ -79,7 +79,8 @@ func TestSOAP12Refuses(t *testing.T) {
 		{
 			"two headers, and one that need not be understood between them",
 			with12(strings.Replace(block(`s:mustUnderstand="1"`), "<e:x", `<y:w xmlns:y="urn:y" s:mustUnderstand="1"/><e:z/><e:x`, 1), text),
-			envelope.CodeMustUnderstand, `the header blocks "w", "x" have`, []envelope.Name{{Space: "urn:y", Local: "w"}, unknown[0]},
+			envelope.CodeMustUnderstand, `the header blocks "w", "x" have`,
+			[]envelope.Name{{Space: "urn:y", Local: "w"}, unknown[0]},
 		},
 		{"something after the body", strings.Replace(with12("", text), "</s:Envelope>", "<e:more/></s:Envelope>", 1), envelope.CodeClient, "in the envelope", nil},
 		{"no body", open12 + "</s:Envelope>", envelope.CodeClient, "no body", nil},
