@@ -147,17 +147,7 @@ func (l *rabbitLink) within(ctx context.Context, do func() error) error {
 	defer cancel()
 	release := context.AfterFunc(bounded, func() { _ = l.socket.Close() })
 	defer release()
-	err := do()
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case bounded.Err() != nil:
-		return fmt.Errorf("it does not answer within %s: %w", connectPatience, bounded.Err())
-	default:
-		return err
-	}
+	return inTime(ctx, bounded, do())
 }
 
 // rabbitHost is the virtual host that an address names in its path.

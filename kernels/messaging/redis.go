@@ -157,17 +157,7 @@ func (l *redisLink) within(ctx context.Context, do func(ctx context.Context) err
 	defer cancel()
 	l.tether.hold(bounded, l.socket)
 	defer l.tether.release()
-	err := do(bounded)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case bounded.Err() != nil:
-		return fmt.Errorf("it does not answer within %s: %w", connectPatience, bounded.Err())
-	default:
-		return err
-	}
+	return inTime(ctx, bounded, do(bounded))
 }
 
 // ask reads version and durability; a server may forbid it.

@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"fmt"
 	"io"
 )
 
@@ -29,4 +30,19 @@ func (t *tether) release() {
 		t.stop()
 	}
 	*t = tether{}
+}
+
+// inTime gives the reason why something that had the time of a connection failed: its context
+// ended, the time did, or what it says itself.
+func inTime(ctx, bounded context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case bounded.Err() != nil:
+		return fmt.Errorf("it does not answer within %s: %w", connectPatience, bounded.Err())
+	default:
+		return err
+	}
 }
