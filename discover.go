@@ -66,15 +66,7 @@ func (c doctorCommand) discover(ctx context.Context, t terminal) error {
 			s.Failed++
 		}
 	}
-	if c.JSON {
-		err = writeJSON(t.out, s)
-	} else {
-		err = s.print(t.out)
-	}
-	if s.Failed > 0 {
-		return exitError{exitFailed, errors.New("")} // what it is has been printed
-	}
-	return err
+	return c.tell(t, s, s.Failed > 0)
 }
 
 // discoveries are what doctor prints of services.

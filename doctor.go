@@ -38,13 +38,18 @@ func (c doctorCommand) Run(ctx context.Context, t terminal) error {
 		return exitError{exitInterrupted, errors.New("interrupted before the host was examined")}
 	}
 	d := diagnosis{Findings: findings, Change: count(findings, host.Change)}
+	return c.tell(t, d, d.Change > 0)
+}
+
+// tell prints what was found, and gives the exit code for it.
+func (c doctorCommand) tell(t terminal, found interface{ print(w io.Writer) error }, bad bool) error {
 	var err error
 	if c.JSON {
-		err = writeJSON(t.out, d)
+		err = writeJSON(t.out, found)
 	} else {
-		err = d.print(t.out)
+		err = found.print(t.out)
 	}
-	if d.Change > 0 {
+	if bad {
 		return exitError{exitFailed, errors.New("")} // what it is has been printed
 	}
 	return err
