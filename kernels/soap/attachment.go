@@ -37,7 +37,8 @@ import (
 // The encoding swa differs in that the root is plain text/xml and refers to the attachment by
 // an attribute. With SOAP 1.2, text/xml is application/soap+xml, and the action is a parameter
 // of the content type. The answer is a plain envelope with all of them: there is nothing to
-// attach.
+// attach. The service takes a plain envelope too, with the content in it as base64, for clients
+// that are made from its description and send no attachments.
 type Attachment struct{}
 
 var _ kernels.Server = Attachment{}

@@ -96,7 +96,8 @@ func TestAttachmentRefused(t *testing.T) {
 		status           int
 		code, reason     string
 	}{
-		{"not in parts", textXML, swaStore, 415, "Client", "multipart/related"},
+		{"neither in parts nor an envelope", "application/json", swaStore, 415, "Client", "multipart/related, one with its content in the envelope text/xml or"},
+		{"a reference, and no parts", textXML, swaStore, 500, "Client", "no attachment"},
 		{"no content type", "", good, 415, "Client", "cannot be read"},
 		{"content type that is none", "multipart/related; start=<r>", good, 415, "Client", "cannot be read"},
 		{"multipart/mixed", "multipart/mixed; boundary=b", good, 415, "Client", "multipart/related"},
@@ -129,8 +130,8 @@ func TestAttachmentRefused(t *testing.T) {
 		{"empty cid", swaType, in(replace(swaStore, "cid:d@x", "cid:")), 500, "Client", "no reference"},
 		{"bad escape", swaType, in(replace(swaStore, "cid:d@x", "cid:d%4")), 500, "Client", "no reference"},
 		{"no href", swaType, in(replace(swaStore, "href", "ref")), 500, "Client", "no href"},
-		{"XOP in a plain root", swaType, in(xopStore), 500, "Client", "no href"},
-		{"content in the envelope", xopType, inParts(xopHead, replace(swaStore, `href="cid:d@x"/>`, ">eA==</content>"), dataHead, "x"), 500, "Client", "only elements"},
+		{"XOP in a plain root", swaType, in(xopStore), 500, "Client", "only text"},
+		{"base64 and an Include", xopType, inParts(xopHead, replace(xopStore, "<content>", "<content>eA=="), dataHead, "x"), 500, "Client", "only elements"},
 		{"no Include", xopType, inParts(xopHead, swaStore, dataHead, "x"), 500, "Client", "xop:Include"},
 		{"two Includes", xopType, inParts(xopHead, replace(xopStore, "</content>", `<b/></content>`), dataHead, "x"), 500, "Client", "none is allowed"},
 		{"bad XML", swaType, in(swaStore[:len(swaStore)-1]), 500, "Client", "not closed"},

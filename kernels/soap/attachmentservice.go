@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"mime"
 	"net/http"
 
 	"benchd/kernels/envelope"
@@ -46,11 +47,12 @@ type storing struct {
 	related     related
 	rootType    string // the last that was found good
 
-	root   []byte // the envelope
-	rooted bool   // it was there
+	root   *splitter // the envelope
+	rooted bool      // it was there
 	rootID []byte
 	stored []storedPart
 	wanted []byte // the Content-ID the envelope refers to
+	piece  []byte // of an envelope that is no part of anything
 	read   bool   // the message has been read to its end
 	out    []byte // the answer
 }
@@ -69,7 +71,7 @@ func newStoring() (*storing, error) {
 		return nil, err
 	}
 	return &storing{
-		parts: &PartReader{buf: make([]byte, partBuffer)}, reader: newStoreReader(limits), codec: codec,
+		parts: &PartReader{buf: make([]byte, partBuffer)}, reader: newStoreReader(limits), codec: codec, root: newSplitter(),
 	}, nil
 }
 
@@ -101,15 +103,12 @@ func (x *storing) store(r *http.Request) (receipt, *refusal) {
 	if _, refused := takenCoding(r.Header, codingPlain); refused != nil {
 		return receipt{}, refused
 	}
-	if r.ContentLength > messageLimit {
-		return receipt{}, refuseTooLarge()
-	}
-	if err := x.take(&bounded{source: r.Body, left: messageLimit + 1}); err != nil {
+	if err := x.takeAll(r); err != nil {
 		return receipt{}, refuseMessage(err)
 	}
 	x.read = true
 	x.reader.use(x.related.version)
-	id, err := x.reader.request(x.wanted[:0], x.root, x.related.xop)
+	id, number, err := x.reader.request(x.wanted[:0], x.root.doc, x.related)
 	x.wanted = id
 	var wrong *envelope.Error
 	if errors.As(err, &wrong) {
@@ -121,7 +120,53 @@ func (x *storing) store(r *http.Request) (receipt, *refusal) {
 	if refused := x.related.intent(r.Header).check(storeAction); refused != nil {
 		return receipt{}, refused
 	}
+	if number != attached {
+		return x.inline(number)
+	}
 	return x.find()
+}
+
+// inline returns the receipt of a content that stands in the envelope.
+func (x *storing) inline(number int) (receipt, *refusal) {
+	switch {
+	case number == empty:
+		return receipt{}, nil
+	case number < 0 || number >= len(x.root.found):
+		return receipt{}, refuse(0, "the content is not base64")
+	}
+	return x.root.found[number], nil
+}
+
+// takeAll reads the whole message, or the envelope that is all of it.
+func (x *storing) takeAll(r *http.Request) error {
+	most := int64(messageLimit)
+	if x.related.plain() || x.related.xop {
+		most = inlineLimit
+	}
+	if r.ContentLength > most {
+		return errTooLarge
+	}
+	body := &bounded{source: r.Body, left: most + 1}
+	if !x.related.plain() {
+		return x.take(body)
+	}
+	x.root.reset()
+	if x.piece == nil {
+		x.piece = make([]byte, partBuffer)
+	}
+	x.stored = x.stored[:0]
+	for {
+		n, err := body.Read(x.piece)
+		if wrong := x.root.write(x.piece[:n]); wrong != nil {
+			return wrong
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // understandType reads the content type, unless it is that of the last message.
@@ -130,6 +175,11 @@ func (x *storing) understandType(value string) *refusal {
 		return nil
 	}
 	x.contentType, x.related = "", related{binding: bindingOf(envelope.V11)}
+	if kind, _, err := mime.ParseMediaType(value); err == nil && (kind == media11 || kind == media12) {
+		meant, refused := readIntent(http.Header{"Content-Type": {value}})
+		x.related = related{binding: meant.binding, actions: meant.actions}
+		return refused
+	}
 	said, err := parseRelated(value)
 	if err != nil {
 		return refuse(http.StatusUnsupportedMediaType, "%v", err)
@@ -167,7 +217,7 @@ func (x *storing) take(body io.Reader) error {
 }
 
 // takePart reads one part.
-func (x *storing) takePart(part *Part, first bool) (err error) {
+func (x *storing) takePart(part *Part, first bool) error {
 	if x.isKnown(part.ID) {
 		return x.parts.wrong("two parts have the Content-ID %q", part.ID)
 	}
@@ -184,8 +234,19 @@ func (x *storing) takePart(part *Part, first bool) (err error) {
 		x.rootType = kind
 	}
 	x.rooted, x.rootID = true, append(x.rootID[:0], part.ID...)
-	x.root, err = x.parts.AppendAll(x.root[:0], rootLimit)
-	return err
+	x.root.reset()
+	for {
+		piece, err := x.parts.Piece()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = x.root.write(piece)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // takeContent reads an attachment and keeps what it was.
@@ -236,7 +297,7 @@ func (x *storing) find() (receipt, *refusal) {
 }
 
 // errTooLarge tells that a message has more bytes than are read.
-var errTooLarge = fmt.Errorf("the message is longer than %d bytes", messageLimit)
+var errTooLarge = fmt.Errorf("the message is longer than %d bytes, or its content than %d", messageLimit, attachmentLimit)
 
 // A bounded reads no more than a limit, and says so instead of an end.
 type bounded struct {
@@ -260,7 +321,10 @@ func refuseTooLarge() *refusal {
 // refuseMessage makes the fault for a message that could not be taken in.
 func refuseMessage(err error) *refusal {
 	var wrong *MultipartError
+	var envelopes *envelope.Error
 	switch {
+	case errors.As(err, &envelopes):
+		return &refusal{0, *envelopes.Fault()}
 	case errors.Is(err, errTooLarge):
 		return refuseTooLarge()
 	case errors.As(err, &wrong):

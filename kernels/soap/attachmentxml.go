@@ -15,6 +15,10 @@ import (
 //	<a:store><a:content><xop:Include href="cid:content@benchd"/></a:content></a:store>
 //	<a:store><a:content href="cid:content@benchd"/></a:store>
 //
+// The service takes one too that has it in the envelope, in base64:
+//
+//	<a:store><a:content>iVBORw0KGgo=</a:content></a:store>
+//
 // The answer acknowledges what was received:
 //
 //	<a:storeResponse><a:length>10240</a:length><a:checksum>907060870</a:checksum></a:storeResponse>
@@ -85,50 +89,6 @@ func (r *storeReader) use(v envelope.Version) {
 
 // errFault tells that the body holds a fault.
 var errFault = errors.New("the body holds a fault")
-
-// request reads the envelope of a request and appends to dst the Content-ID that it refers
-// to.
-func (r *storeReader) request(dst, doc []byte, xop bool) ([]byte, error) {
-	if err := r.open(doc, "store"); err != nil {
-		return dst, err
-	}
-	if err := r.enter("content"); err != nil {
-		return dst, err
-	}
-	dst, err := r.reference(dst, xop)
-	if err != nil {
-		return dst, err
-	}
-	return dst, r.end()
-}
-
-// reference reads the element of the attachment to its end.
-func (r *storeReader) reference(dst []byte, xop bool) ([]byte, error) {
-	if xop {
-		more, err := r.child()
-		if err != nil {
-			return dst, err
-		}
-		if !more || string(r.scanner.Local()) != "Include" || string(r.scanner.URI()) != xopSpace {
-			return dst, r.wrong("the content is not in an attachment: it holds no xop:Include")
-		}
-	}
-	href, ok := r.scanner.Attr(envelope.NoSpace, "href")
-	if !ok {
-		return dst, r.wrong("the element %q has no href to its attachment", r.scanner.Local())
-	}
-	dst, ok = cidOf(dst, href)
-	if !ok {
-		return dst, r.wrong("the href %q is no reference to a part; it must be like cid:content@host", href[:min(len(href), 80)])
-	}
-	if err := r.leave(); err != nil {
-		return dst, err
-	}
-	if xop {
-		return dst, r.leave()
-	}
-	return dst, nil
-}
 
 // answer reads the envelope of an answer.
 func (r *storeReader) answer(doc []byte) (receipt, error) {

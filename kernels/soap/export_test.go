@@ -1,8 +1,11 @@
 package soap
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"time"
 
 	"benchd/kernels"
@@ -26,4 +29,21 @@ func SetPatience(t kernels.Trial, patience time.Duration) {
 	case *attachmentTrial:
 		t.client.guard.patience = patience
 	}
+}
+
+// Inline takes an envelope in that holds its content and gives the content's length and
+// checksum.
+func Inline(doc []byte) (length int64, checksum uint32, err error) {
+	x, err := newStoring()
+	if err != nil {
+		return 0, 0, err
+	}
+	got, refused := x.store(&http.Request{
+		Header: http.Header{"Content-Type": {mediaType}, "Soapaction": {`"` + storeAction + `"`}},
+		Body:   io.NopCloser(bytes.NewReader(doc)), ContentLength: int64(len(doc)),
+	})
+	if refused != nil {
+		return 0, 0, &refused.fault
+	}
+	return got.length, got.checksum, nil
 }

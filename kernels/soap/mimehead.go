@@ -110,6 +110,9 @@ type related struct {
 	actions  []string // what SOAP 1.2 says of the operation, if it does
 }
 
+// plain tells whether the message is not in parts: the envelope is all of it.
+func (r related) plain() bool { return r.boundary == "" }
+
 // intent returns what a request in parts says that it means.
 func (r related) intent(h http.Header) intent {
 	if r.version == envelope.V12 {
@@ -125,7 +128,7 @@ func parseRelated(value string) (related, error) {
 		return related{}, fmt.Errorf("the content type %q cannot be read: %w", value, err)
 	}
 	if kind != typeRelated {
-		return related{}, fmt.Errorf("the content type is %q; a message with attachments is %s", kind, typeRelated)
+		return related{}, fmt.Errorf("the content type is %q; a message with attachments is %s, one with its content in the envelope %s or %s", kind, typeRelated, media11, media12)
 	}
 	r := related{boundary: params["boundary"]}
 	if r.boundary == "" {

@@ -49,7 +49,7 @@ func (r *resolver) narrowed(info kernels.Info, p kernels.Param, values []string)
 	n.has[p.Name] = addNew(n.has[p.Name], values...)
 	for _, v := range asked {
 		same := r.canonical(info, p, v)
-		all := v == Every && p.Kind == kernels.Service
+		all := v == Every
 		for _, value := range values {
 			if value == same || all {
 				out = addNew(out, value)
