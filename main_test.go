@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +27,11 @@ func TestMain(m *testing.M) {
 	// A test that starts benchd as a process of its own runs this binary again.
 	if os.Getenv("BENCHD_TEST_MAIN") == "1" || len(os.Args) > 1 && os.Args[1] == "child" {
 		main()
+	}
+	// Most of these tests wait: for slices, for what comes back after a fault. So more of them
+	// may run at once than there are processors; -parallel has the last word.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"benchd": main})
 }

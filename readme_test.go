@@ -61,6 +61,7 @@ const (
 // TestReadme does what the README shows, in its order, and compares what comes out. Figures,
 // ids and times are whatever they are; everything else has to be as shown.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			if os.Getenv("BENCHD_REQUIRE_SERVICES") == "1" {
