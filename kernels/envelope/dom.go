@@ -14,10 +14,12 @@ import (
 type treeReader struct {
 	scanner *Scanner
 	soap    string // the namespace of the envelopes it reads
+	grower  grower
 	text    []byte
 }
 
 func (r *treeReader) read(doc []byte, m *Message) error {
+	defer r.grower.cut() // what is read from the tree has strings of its own, or those of the tree's block
 	root, err := r.build(doc)
 	if err != nil {
 		return err
@@ -25,44 +27,57 @@ func (r *treeReader) read(doc []byte, m *Message) error {
 	return r.envelope(root, m)
 }
 
-// build makes a node for each element and text of the document. The tree is made anew for
-// each document, as its users do: that is part of what a tree costs.
+// build makes a node for each element and text of the document. The tree is built for each
+// document anew, as its users do: that is what a tree costs. Names are places in one copy of
+// the document, so that a message, which may live longer than the tree, holds its texts only.
 func (r *treeReader) build(doc []byte) (*etree.Element, error) {
-	s := r.scanner
+	s, g := r.scanner, &r.grower
 	if err := s.Reset(doc); err != nil {
 		return nil, err
 	}
-	top := etree.NewDocument()
-	at := &top.Element
+	g.strings.begin(len(doc))
+	names := string(doc)
 	for {
 		kind, err := s.Next()
 		switch {
 		case err != nil:
 			return nil, err
 		case kind == EOF:
-			return top.Root(), nil
+			return g.root(), nil
 		case kind == StartTag:
-			at = r.element(at)
+			r.element(names)
 		case kind == EndTag:
-			at = at.Parent()
+			g.end()
 		default:
-			r.text = s.AppendText(r.text[:0])
-			at.CreateText(string(r.text))
+			g.text(g.strings.own(r.content()))
 		}
 	}
 }
 
-// element makes a node of the current start tag. The node's Space is its prefix: etree
-// looks up what it stands for when it is asked.
-func (r *treeReader) element(parent *etree.Element) *etree.Element {
+// content returns the current text.
+func (r *treeReader) content() []byte {
 	s := r.scanner
-	e := parent.CreateElement(string(s.Local()))
-	e.Space = string(s.prefixOf(&s.name))
+	if s.form == asIs {
+		return s.raw
+	}
+	r.text = s.AppendText(r.text[:0])
+	return r.text
+}
+
+// element begins a node of the current start tag. The node's Space is its prefix: etree
+// looks up what it stands for when it is asked.
+func (r *treeReader) element(names string) {
+	s := r.scanner
+	n := &s.name
+	e := r.grower.begin(names[n.begin:max(n.begin, n.local-1)], names[n.local:n.end], len(s.attrs))
 	for i := range s.attrs {
 		a := &s.attrs[i]
-		e.CreateAttr(s.attributeName(a), string(s.valueOf(a)))
+		value := names[a.begin:a.end]
+		if a.dirty {
+			value = string(s.valueOf(a))
+		}
+		e.CreateAttr(names[a.name.begin:max(a.name.end, a.name.local)], value)
 	}
-	return e
 }
 
 // envelope reads a tree into m.
@@ -156,16 +171,28 @@ func readOperation(e *etree.Element, m *Message) error {
 func children(e *etree.Element) ([]*etree.Element, error) {
 	list := make([]*etree.Element, 0, len(e.Child))
 	for _, token := range e.Child {
-		switch t := token.(type) {
-		case *etree.Element:
-			list = append(list, t)
-		case *etree.CharData:
-			if !isBlank([]byte(t.Data)) {
-				return nil, refuse(reasonStrayText)
-			}
+		child, err := childOf(token)
+		if err != nil {
+			return nil, err
+		}
+		if child != nil {
+			list = append(list, child)
 		}
 	}
 	return list, nil
+}
+
+// childOf returns a token that is an element, or nil for white space.
+func childOf(token etree.Token) (*etree.Element, error) {
+	switch t := token.(type) {
+	case *etree.Element:
+		return t, nil
+	case *etree.CharData:
+		if !isBlank([]byte(t.Data)) {
+			return nil, refuse(reasonStrayText)
+		}
+	}
+	return nil, nil
 }
 
 // uriOf returns the namespace of an element. The prefix xml, which etree does not know, is

@@ -12,12 +12,15 @@ func readRecord(e *etree.Element, rec record) error {
 		}
 	}
 	rec.reset(false)
-	list, err := children(e)
-	if err != nil {
-		return err
-	}
 	var seen set
-	for _, child := range list {
+	for _, token := range e.Child {
+		child, err := childOf(token)
+		if err != nil {
+			return err
+		}
+		if child == nil {
+			continue
+		}
 		i := find(l, child.Tag)
 		if !l.takes(i, &seen) || uriOf(child) != Namespace {
 			return refuse(reasonElement([]byte(child.Tag), l.what))
@@ -67,6 +70,11 @@ func readString(e *etree.Element, v *String) error {
 
 // content returns the text of an element that holds nothing else.
 func content(e *etree.Element) (string, error) {
+	if len(e.Child) == 1 { // as nearly always
+		if text, ok := e.Child[0].(*etree.CharData); ok {
+			return text.Data, nil
+		}
+	}
 	for _, token := range e.Child {
 		if child, ok := token.(*etree.Element); ok {
 			return "", refuse(reasonElement([]byte(child.Tag), "text"))

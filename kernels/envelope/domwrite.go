@@ -5,71 +5,91 @@ import "github.com/beevik/etree"
 // envelopeTree makes the tree of an envelope without its body.
 func envelopeTree(uri string) *etree.Element {
 	root := etree.NewElement("soap:Envelope")
+	declare(root, uri)
+	return root
+}
+
+// declare declares the namespaces of an envelope.
+func declare(root *etree.Element, uri string) {
 	root.CreateAttr("xmlns:soap", uri)
 	root.CreateAttr("xmlns:xsi", Instance)
 	root.CreateAttr("xmlns:b", Namespace)
-	return root
 }
 
-// messageTree makes the tree of a message's envelope. Written, it has the same bytes as the
-// stream model's, so the functions below mirror those of that model one by one.
-func messageTree(m *Message, uri string) *etree.Element {
-	root := envelopeTree(uri)
-	op := root.CreateElement("soap:Body").CreateElement("b:" + m.Shape.element(m.Answer))
-	addContent(op, m.parameter(), m.content())
-	return root
+// A treeWriter makes the trees of messages and writes them. Written, they have the same bytes
+// as the stream model's, so the functions below mirror those of that model one by one.
+type treeWriter struct{ grower grower }
+
+// append makes the tree of a message's envelope and appends it.
+func (w *treeWriter) append(dst []byte, m *Message, uri string) []byte {
+	g := &w.grower
+	defer g.cut()
+	g.strings.begin(numbersMost)
+	declare(g.begin("soap", "Envelope", 3), uri)
+	g.begin("soap", "Body", 0)
+	g.begin("b", m.Shape.element(m.Answer), 0)
+	w.content(m.parameter(), m.content())
+	g.end()
+	g.end()
+	g.end()
+	return appendTree(dst, g.root())
 }
 
-// addContent adds the element of a part, or one for each value of its list.
-func addContent(parent *etree.Element, p *part, v any) {
+// content adds the element of a part, or one for each value of its list.
+func (w *treeWriter) content(p *part, v any) {
 	switch v := v.(type) {
 	case *String:
-		addString(parent, p, v)
+		w.string(p, v)
 	case *int32, *float64, *bool, *Decimal, *Date:
 		var room [32]byte
-		p.addTo(parent).CreateText(string(appendSimple(room[:0], v)))
+		w.grower.leaf("b", p.name, w.grower.strings.own(appendSimple(room[:0], v)))
 	case *[]String:
 		for i := range *v {
-			addString(parent, p, &(*v)[i])
+			w.string(p, &(*v)[i])
 		}
 	case list:
 		for i := range v.size() {
-			addRecord(parent, p, v.at(i))
+			w.record(p, v.at(i))
 		}
 	case record:
-		addRecord(parent, p, v)
+		w.record(p, v)
 	}
 }
 
-// addRecord adds a record. An empty text makes one without parts two tags.
-func addRecord(parent *etree.Element, p *part, rec record) {
-	e := p.addTo(parent)
+// record adds a record. An empty text makes one without parts two tags.
+func (w *treeWriter) record(p *part, rec record) {
+	g := &w.grower
 	if rec.isNil() {
-		e.CreateAttr("xsi:nil", "true")
+		w.null(p)
 		return
 	}
+	g.begin("b", p.name, 0)
 	l := rec.layout()
 	for i := range l.parts {
-		addContent(e, &l.parts[i], rec.part(i))
+		w.content(&l.parts[i], rec.part(i))
 	}
-	if len(e.Child) == 0 {
-		e.CreateText("")
+	if g.bare() {
+		g.text("")
 	}
+	g.end()
 }
 
-func addString(parent *etree.Element, p *part, s *String) {
-	e := p.addTo(parent)
+func (w *treeWriter) string(p *part, s *String) {
 	switch {
 	case s.Nil:
-		e.CreateAttr("xsi:nil", "true")
-	case s.Value != "":
-		e.CreateText(s.Value)
+		w.null(p)
+	case s.Value == "":
+		w.grower.begin("b", p.name, 0)
+		w.grower.end()
+	default:
+		w.grower.leaf("b", p.name, s.Value)
 	}
 }
 
-// addTo adds an element with the part's name.
-func (p *part) addTo(parent *etree.Element) *etree.Element {
-	return parent.CreateElement(p.open[1 : len(p.open)-1])
+// null adds an element that is nil.
+func (w *treeWriter) null(p *part) {
+	w.grower.begin("b", p.name, 1).CreateAttr("xsi:nil", "true")
+	w.grower.end()
 }
 
 // faultTree makes the tree of a fault's envelope.
@@ -146,30 +166,40 @@ func addText(parent *etree.Element, name, text string) {
 	parent.CreateElement(name).CreateText(text)
 }
 
-// appendTree writes a tree. The canonical forms of etree escape just what appendText does.
+// appendTree writes a tree as a document.
 func appendTree(dst []byte, root *etree.Element) []byte {
-	w := appender(append(dst, declaration...))
-	root.WriteTo(&w, &etree.WriteSettings{CanonicalText: true, CanonicalAttrVal: true})
-	return w
+	return appendElement(append(dst, declaration...), root)
 }
 
-// An appender lets etree write to the end of a slice.
-type appender []byte
-
-// Write appends p.
-func (a *appender) Write(p []byte) (int, error) {
-	*a = append(*a, p...)
-	return len(p), nil
+// appendElement writes an element and all inside it. It escapes just what etree's canonical
+// forms do; etree's own writer puts each name together from prefix and tag in new memory,
+// twice, and looks at each text letter by letter. The depth of the tree is that of a message,
+// and so is the recursion.
+func appendElement(dst []byte, e *etree.Element) []byte {
+	dst = appendName(append(dst, '<'), e.Space, e.Tag)
+	for i := range e.Attr {
+		a := &e.Attr[i]
+		dst = appendName(append(dst, ' '), a.Space, a.Key)
+		dst = append(appendValue(append(dst, `="`...), a.Value), '"')
+	}
+	if len(e.Child) == 0 {
+		return append(dst, "/>"...)
+	}
+	dst = append(dst, '>')
+	for _, token := range e.Child {
+		switch t := token.(type) {
+		case *etree.CharData:
+			dst = appendText(dst, t.Data)
+		case *etree.Element:
+			dst = appendElement(dst, t)
+		}
+	}
+	return append(appendName(append(dst, "</"...), e.Space, e.Tag), '>')
 }
 
-// WriteString appends s.
-func (a *appender) WriteString(s string) (int, error) {
-	*a = append(*a, s...)
-	return len(s), nil
-}
-
-// WriteByte appends c.
-func (a *appender) WriteByte(c byte) error {
-	*a = append(*a, c)
-	return nil
+func appendName(dst []byte, prefix, name string) []byte {
+	if prefix != "" {
+		dst = append(append(dst, prefix...), ':')
+	}
+	return append(dst, name...)
 }

@@ -6,8 +6,8 @@
 //   - Stream reads with the package's own Scanner and writes by appending. It builds no tree,
 //     and it makes one allocation for each message it reads, whatever its size.
 //   - DOM builds the tree of the request, reads it, builds the tree of the answer and writes
-//     it. The nodes are those of github.com/beevik/etree; the tokens come from the same
-//     Scanner, so that both models refuse the same documents.
+//     it. The nodes are those of github.com/beevik/etree, in memory of the package's own; the
+//     tokens come from the same Scanner, so that both models refuse the same documents.
 //
 // The envelopes are those of SOAP 1.1 or 1.2 and document/literal wrapped: the body holds one
 // element in Namespace that is named after the operation, and that holds one element "in" or,
@@ -98,6 +98,7 @@ type Codec struct {
 	scanner *Scanner
 	reader  reader
 	tree    treeReader
+	writer  treeWriter
 }
 
 // NewCodec makes a codec of a model within limits, which uses SOAP 1.1.
@@ -126,7 +127,7 @@ func (c *Codec) Use(v Version) {
 // characters, so an echo is never changed by this.
 func (c *Codec) Append(dst []byte, m *Message) []byte {
 	if c.model == DOM {
-		return appendTree(dst, messageTree(m, c.tree.soap))
+		return c.writer.append(dst, m, c.tree.soap)
 	}
 	return appendMessage(dst, m, c.version)
 }

@@ -1,7 +1,5 @@
 package envelope
 
-import "strings"
-
 // A reader is the stream model: it goes through the tokens and puts each value where it
 // belongs. There is a method for each kind of element; each is called when its start tag was
 // the last token, and returns when its end tag was.
@@ -11,16 +9,12 @@ import "strings"
 type reader struct {
 	scanner *Scanner
 	soap    Space // of the envelopes it reads
-	text    strings.Builder
-	room    int // the text of the last message took so many bytes
+	strings block
 }
 
 func (r *reader) read(doc []byte, m *Message) error {
-	r.text.Reset()
-	r.text.Grow(min(r.room, len(doc)))
-	err := r.document(doc, m)
-	r.room = r.text.Len()
-	return err
+	r.strings.begin(len(doc))
+	return r.document(doc, m)
 }
 
 // document reads the whole document. A fault is told only once the rest is known to be

@@ -75,19 +75,8 @@ func (r *reader) string(v *String) error {
 		return err
 	}
 	v.Nil = false
-	v.Value = r.own(content)
+	v.Value = r.strings.own(content)
 	return nil
-}
-
-// own copies a text to the memory of the message and returns it as a string. The builder
-// never changes what it has written, even when it moves on to a larger block.
-func (r *reader) own(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	begin := r.text.Len()
-	r.text.Write(b)
-	return r.text.String()[begin:]
 }
 
 // null tells whether the current element has xsi:nil; if so it goes to the element's end,

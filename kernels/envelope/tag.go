@@ -188,8 +188,3 @@ func (s *Scanner) valueOf(a *attribute) []byte {
 	}
 	return value
 }
-
-// attributeName returns the name of an attribute as it stands in the document.
-func (s *Scanner) attributeName(a *attribute) string {
-	return string(s.doc[a.name.begin:max(a.name.end, a.name.local)])
-}
