@@ -14,7 +14,7 @@ race: ## the tests with the race detector
 	go test -race ./...
 
 services: ## the tests again, with real services started for them
-	BENCHD_REQUIRE_SERVICES=1 deploy/services run -- go test -count=1 ./kernels/soap ./worker/queue/... ./api/... .
+	BENCHD_REQUIRE_SERVICES=1 deploy/services run -- go test -count=1 ./kernels/soap ./kernels/messaging/... ./worker/queue/... ./api/... .
 
 lint: ## the house rules
 	$(GOLANGCI) run

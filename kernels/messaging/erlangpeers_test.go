@@ -1,26 +1,11 @@
 package messaging_test
 
 import (
-	"os"
 	"testing"
 
 	"benchd/kernels"
 	"benchd/kernels/messaging/erldist/erltest"
 )
-
-// erlangService returns what a variable tells of a real counterpart, and skips the test
-// without.
-func erlangService(tb testing.TB, variable string) string {
-	tb.Helper()
-	value := os.Getenv(variable)
-	if value == "" && os.Getenv("BENCHD_REQUIRE_SERVICES") == "1" {
-		tb.Fatalf("%s is not set, and real services are required", variable)
-	}
-	if value == "" {
-		tb.Skipf("%s is not set", variable)
-	}
-	return value
-}
 
 // TestErlangServices has lanes ask the echo of a node of another implementation, as a named
 // service: with every content and size, over one connection and over many.
@@ -32,11 +17,11 @@ func TestErlangServices(t *testing.T) {
 	}{
 		{"OTP", func(tb testing.TB) erltest.Stack {
 			tb.Helper()
-			return erltest.OTP(tb, erlangService(tb, "BENCHD_TEST_OTP"))
+			return erltest.OTP(tb, service(tb, "BENCHD_TEST_OTP"))
 		}},
 		{"jinterface", func(tb testing.TB) erltest.Stack {
 			tb.Helper()
-			return erltest.JInterface(tb, erlangService(tb, "BENCHD_TEST_JINTERFACE"))
+			return erltest.JInterface(tb, service(tb, "BENCHD_TEST_JINTERFACE"))
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -57,7 +57,6 @@ type Queue struct {
 	broker queueBroker
 	at     place
 	params kernels.Params
-	own    bool // the broker is embedded
 	remove func()
 	// clients counts those that were connected.
 	clients *atomic.Int64
@@ -69,8 +68,8 @@ func NewQueue(ctx context.Context, addr string, p kernels.Params) (Queue, error)
 	if err != nil {
 		return Queue{}, err
 	}
-	stop, own := func() {}, addr == ""
-	if own {
+	stop := func() {}
+	if addr == "" {
 		if addr, stop, err = b.start(ctx, p); err != nil {
 			return Queue{}, err
 		}
@@ -86,7 +85,7 @@ func NewQueue(ctx context.Context, addr string, p kernels.Params) (Queue, error)
 		stop()
 		return Queue{}, err
 	}
-	return Queue{b, at, p, own, func() { remove(); stop() }, &atomic.Int64{}}, nil
+	return Queue{b, at, p, func() { remove(); stop() }, &atomic.Int64{}}, nil
 }
 
 // Addr is the address of the queue.
@@ -104,23 +103,6 @@ func (q Queue) Via(addr string) Queue {
 
 // Remove removes the queue.
 func (q Queue) Remove() { q.remove() }
-
-// Redelivers tells whether a message that was not acknowledged comes again.
-func (q Queue) Redelivers() bool {
-	persistent := q.params.Bool("persistent")
-	switch q.params.Word("broker") {
-	case "redis-streams", "amqp091", "amqp10":
-		return true
-	case "stomp":
-		return !q.own // the embedded one acknowledges as it sends
-	case "nats":
-		return persistent
-	case "mqtt":
-		return persistent && q.params.Int("qos") > 0
-	default:
-		return false
-	}
-}
 
 // Connect makes a wire of the service with a name, or without one that of a client.
 func (q Queue) Connect(ctx context.Context, name string) (Wire, error) {

@@ -75,7 +75,7 @@ func (w *mqttWire) open(ctx context.Context, at place) error {
 	case answer != nil:
 		return fmt.Errorf("%w (reason code 0x%02x)", err, answer.ReasonCode)
 	default:
-		return err
+		return mqttElder(ctx, at, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 
 	"github.com/eclipse/paho.golang/packets"
@@ -15,9 +16,6 @@ import (
 
 // mqttVersionTopic is where many brokers tell what they are; it is no part of the protocol.
 const mqttVersionTopic = "$SYS/broker/version"
-
-// errOldMQTT tells of a broker from before MQTT 5.
-var errOldMQTT = errors.New("it speaks MQTT 3.1.1, and not MQTT 5, which has request and reply")
 
 // inquire reads what the broker grants with CONNACK and what it tells of itself under $SYS,
 // and times PINGREQ. It reads and writes the packets itself, since the client library shows
@@ -32,6 +30,9 @@ func (mqttDriver) inquire(ctx context.Context, at place) (finding, error) {
 	defer release()
 	m := &mqttInquiry{socket: socket, in: bufio.NewReader(socket)}
 	f, err := m.ask(ctx, at)
+	if errors.Is(err, io.EOF) {
+		err = mqttElder(ctx, at, err)
+	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -91,14 +90,7 @@ func TestProbeServices(t *testing.T) {
 	} {
 		t.Run(variable, func(t *testing.T) {
 			t.Parallel()
-			addr := os.Getenv(variable)
-			if addr == "" {
-				if os.Getenv("BENCHD_REQUIRE_SERVICES") == "1" {
-					t.Fatalf("%s is not set, and the services are required", variable)
-				}
-				t.Skipf("%s is not set", variable)
-			}
-			r, err := probe(t.Context(), t, addr)
+			r, err := probe(t.Context(), t, service(t, variable))
 			if err != nil {
 				t.Fatal(err)
 			}

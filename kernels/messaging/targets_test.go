@@ -41,6 +41,38 @@ func (g target) params(changed kernels.Params) kernels.Params {
 	return p
 }
 
+// everywhere is where what every broker promises is tested.
+func everywhere(target) bool { return true }
+
+// inside tells whether the broker is the test's own, in its process.
+func (g target) inside() bool { return g.service == "" }
+
+// outlives tells whether the broker is there after a trial. An embedded one goes with it.
+func (g target) outlives() bool { return !g.inside() || strings.HasPrefix(g.broker, "redis") }
+
+// byAddress tells whether clients go where the address says, and so over a proxy. Those of
+// Kafka go to the brokers that the cluster names.
+func (g target) byAddress() bool { return g.broker != "kafka" }
+
+// queues tells whether there are queues, and wires to them that lanes can share.
+func (g target) queues() bool { return messaging.HasQueues(g.broker) }
+
+// redelivers tells whether a message that was not acknowledged comes again.
+func (g target) redelivers() bool {
+	switch g.broker {
+	case "redis-streams", "amqp091", "amqp10":
+		return true
+	case "stomp":
+		return !g.inside() // the embedded one acknowledges as it sends
+	case "nats":
+		return g.way.Bool("persistent")
+	case "mqtt":
+		return g.way.Bool("persistent") && g.way.Int("qos") > 0
+	default:
+		return false
+	}
+}
+
 // embeds tells whether a broker runs without a service outside.
 func embeds(broker string) bool { return messaging.Embeds(broker) }
 
@@ -115,4 +147,18 @@ func brokers(tb testing.TB) []string {
 		tb.Fatal("messaging.roundtrip names no broker")
 	}
 	return p.Values
+}
+
+// service returns what a variable tells of a real service. Without it the test is passed
+// over or, where services are required, fails.
+func service(tb testing.TB, variable string) string {
+	tb.Helper()
+	value := os.Getenv(variable)
+	if value == "" {
+		if os.Getenv("BENCHD_REQUIRE_SERVICES") == "1" {
+			tb.Fatalf("%s is not set, and the services are required", variable)
+		}
+		tb.Skipf("%s is not set", variable)
+	}
+	return value
 }
