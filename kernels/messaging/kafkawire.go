@@ -172,18 +172,8 @@ func (w *kafkaWire) send(ctx context.Context, p *parcel) error {
 }
 
 // judge makes a Failure of an error.
-func (w *kafkaWire) judge(ctx context.Context, err error) error {
-	var told *kerr.Error
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &told):
-		return &kernels.Failure{Class: "refused", Err: fmt.Errorf("the Kafka broker says: %w", err)}
-	default:
-		return lostBy(err)
-	}
+func (*kafkaWire) judge(ctx context.Context, err error) error {
+	return judge[*kerr.Error](ctx, "the Kafka broker", err)
 }
 
 // receive takes the next message. What was read is not read again by this wire, and it is

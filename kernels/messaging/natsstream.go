@@ -194,7 +194,7 @@ func (w *streamWire) describe() map[string]string {
 func (w *streamWire) close() error {
 	err := w.acknowledge()
 	if w.consumer != "" && err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), connectPatience)
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
 		defer cancel()
 		_ = w.js.DeleteConsumer(w.at.queue, w.consumer, nats.Context(ctx)) // goes with its stream at the latest
 	}

@@ -107,9 +107,9 @@ func defaultPort(scheme string) string {
 		return "61613"
 	case "stomps":
 		return "61614"
-	case "amqp":
+	case "amqp", "amqp10":
 		return "5672"
-	case "amqps":
+	case "amqps", "amqp10s":
 		return "5671"
 	case "mqtt":
 		return "1883"
@@ -127,7 +127,7 @@ func defaultPort(scheme string) string {
 // secure tells whether the address asks for TLS.
 func (p place) secure() bool {
 	switch p.url.Scheme {
-	case "tls", "rediss", "stomps", "amqps", "mqtts":
+	case "tls", "rediss", "stomps", "amqps", "amqp10s", "mqtts":
 		return true
 	default:
 		return false

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -37,15 +36,9 @@ type finding struct {
 	replying bool
 }
 
-// errNotSpoken tells that a broker speaks another of the protocols that share a scheme.
-var errNotSpoken = errors.New("it does not speak")
-
-// Probe tells what broker is at an address. Where protocols share a scheme, as the two that
-// are called AMQP do, it tries each, and tells of all that the broker speaks.
+// Probe tells what broker is at an address. Of the brokers that have its scheme the first
+// that can ask does: where there is another, it speaks the same protocol.
 func (k roundtripKernel) Probe(ctx context.Context, addr string) (kernels.Report, error) {
-	var all kernels.Report
-	var first string // broker that was found
-	failed := fmt.Errorf("find the broker: %w", errors.ErrUnsupported)
 	for _, e := range table() {
 		p, ok := e.make(k.pool).(prober)
 		if !ok || e.fits(addr) != nil {
@@ -53,32 +46,15 @@ func (k roundtripKernel) Probe(ctx context.Context, addr string) (kernels.Report
 		}
 		r, err := p.probe(ctx, addr, e.way())
 		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			continue
 		case err != nil:
-			failed = moreTelling(failed, err)
-		case first == "":
-			all, first = r, e.name
-		default:
-			all = join(all, r)
+			return kernels.Report{}, err
 		}
+		r.NoDelay = switchAt(r.Product, e.name)
+		return r, nil
 	}
-	if first == "" {
-		return kernels.Report{}, failed
-	}
-	all.NoDelay = switchAt(all.Product, first)
-	return all, nil
-}
-
-// moreTelling chooses between an error and one that came after it: that a broker has no such
-// protocol says less than what went wrong with one that it has.
-func moreTelling(before, err error) error {
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return before
-	case errors.Is(err, errNotSpoken) && !errors.Is(before, errors.ErrUnsupported):
-		return before
-	default:
-		return err
-	}
+	return kernels.Report{}, fmt.Errorf("find the broker: %w", errors.ErrUnsupported)
 }
 
 // switchAt returns the switch of a product or, where that is not told, of a kind of brokers.
@@ -99,16 +75,6 @@ func (e entry) way() kernels.Params {
 		p["qos"] = "1"
 	}
 	return p
-}
-
-// join adds what a broker told by one more of its protocols.
-func join(all, r kernels.Report) kernels.Report {
-	for _, s := range r.Supports {
-		if !slices.Contains(all.Supports, s) {
-			all.Supports = append(all.Supports, s)
-		}
-	}
-	return all
 }
 
 // probe asks the driver, and then sends messages to itself by the way that trials take: a

@@ -53,7 +53,7 @@ func (rabbitDriver) inquire(ctx context.Context, at place) (finding, error) {
 	if ok, err := amqpSpeaks(ctx, at, amqpHeader091); err != nil {
 		return finding{}, err
 	} else if !ok {
-		return finding{}, fmt.Errorf("ask what is at %s: %w AMQP 0-9-1", at.url.Host, errNotSpoken)
+		return finding{}, fmt.Errorf("the broker at %s does not speak AMQP 0-9-1; the address of one that speaks AMQP 1.0 begins with amqp10://", at.url.Host)
 	}
 	l, err := rabbitConnect(ctx, at)
 	if err != nil {

@@ -12,7 +12,7 @@ func (amqpDriver) inquire(ctx context.Context, at place) (finding, error) {
 	if ok, err := amqpSpeaks(ctx, at, amqpHeader10); err != nil {
 		return finding{}, err
 	} else if !ok {
-		return finding{}, fmt.Errorf("ask what is at %s: %w AMQP 1.0", at.url.Host, errNotSpoken)
+		return finding{}, fmt.Errorf("the broker at %s does not speak AMQP 1.0; the address of one that speaks AMQP 0-9-1 begins with amqp://", at.url.Host)
 	}
 	l, err := amqpConnect(ctx, at)
 	if err != nil {

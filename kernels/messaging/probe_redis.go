@@ -16,11 +16,18 @@ func (redisLists) inquire(ctx context.Context, at place) (finding, error) {
 		return finding{}, err
 	}
 	defer func() { _ = l.close() }()
-	f := finding{}
-	if f.RoundTrip, err = kernels.Repeat(ctx, func(ctx context.Context) error { return l.conn.Ping(ctx).Err() }); err != nil {
+	f, info := finding{}, map[string]string(nil)
+	err = l.within(ctx, func(ctx context.Context) error {
+		var err error
+		f.RoundTrip, err = kernels.Repeat(ctx, func(ctx context.Context) error { return l.conn.Ping(ctx).Err() })
+		if err == nil {
+			info = redisInfo(l.conn.Info(ctx).Val())
+		}
+		return err
+	})
+	if err != nil {
 		return finding{}, fmt.Errorf("ping the Redis at %s: %w", at.url.Host, l.judge(ctx, err))
 	}
-	info := redisInfo(l.conn.Info(ctx).Val())
 	f.Product, f.Version = redisProduct(info)
 	f.Supports = append([]string{"lists"}, redisFeatures(info, l.facts)...)
 	kept := l.facts["appendonly"] == "yes"

@@ -154,7 +154,7 @@ func hostiles() map[string]func(net.Conn) {
 func TestProbeHostile(t *testing.T) {
 	t.Parallel()
 	for name, talk := range hostiles() {
-		for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "mqtt", "kafka", "erlang", "tls", "rediss"} {
+		for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "amqp10", "mqtt", "kafka", "erlang", "tls", "rediss"} {
 			t.Run(scheme+" "+name, func(t *testing.T) {
 				t.Parallel()
 				addr := scheme + "://user:hush-hush@" + scripted(t, talk)
@@ -179,7 +179,7 @@ func TestProbeHostile(t *testing.T) {
 // A server that never answers ends a probe with its context, and leaves nothing behind.
 func TestProbeSilence(t *testing.T) {
 	t.Parallel()
-	for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "mqtt", "kafka", "erlang"} {
+	for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "amqp10", "mqtt", "kafka", "erlang"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			addr := scheme + "://user:hush-hush@" + scripted(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
@@ -212,14 +212,22 @@ func TestProbeOldMQTT(t *testing.T) {
 	}
 }
 
-// A server of AMQP that has neither version tells so for the last that was tried.
+// A server of AMQP that has another version is told as that, with the scheme that it may need.
 func TestProbeOtherAMQP(t *testing.T) {
 	t.Parallel()
-	addr := scripted(t, func(c net.Conn) {
-		_, _ = bufio.NewReader(c).ReadByte()
-		_, _ = io.WriteString(c, "AMQP\x01\x01\x00\x0a")
-	})
-	if _, err := probe(t.Context(), t, "amqp://"+addr); err == nil || !strings.Contains(err.Error(), "does not speak AMQP") {
-		t.Errorf("the error is %v", err)
+	for _, row := range []struct{ scheme, want string }{
+		{"amqp", "does not speak AMQP 0-9-1; the address of one that speaks AMQP 1.0 begins with amqp10://"},
+		{"amqp10", "does not speak AMQP 1.0; the address of one that speaks AMQP 0-9-1 begins with amqp://"},
+	} {
+		t.Run(row.scheme, func(t *testing.T) {
+			t.Parallel()
+			addr := scripted(t, func(c net.Conn) {
+				_, _ = bufio.NewReader(c).ReadByte()
+				_, _ = io.WriteString(c, "AMQP\x01\x01\x00\x0a")
+			})
+			if _, err := probe(t.Context(), t, row.scheme+"://"+addr); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("the error is %v", err)
+			}
+		})
 	}
 }

@@ -205,16 +205,6 @@ func (l *redisLink) close() error {
 }
 
 // judge makes a Failure of an error.
-func (l *redisLink) judge(ctx context.Context, err error) error {
-	var told redis.Error
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &told):
-		return &kernels.Failure{Class: "refused", Err: fmt.Errorf("the Redis server says: %w", err)}
-	default:
-		return lostBy(err)
-	}
+func (*redisLink) judge(ctx context.Context, err error) error {
+	return judge[redis.Error](ctx, "the Redis server", err)
 }

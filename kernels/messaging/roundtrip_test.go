@@ -63,7 +63,7 @@ func TestBrokers(t *testing.T) {
 // scheme is how the addresses of a broker begin.
 func scheme(broker string) string {
 	switch broker {
-	case "amqp091", "amqp10":
+	case "amqp091":
 		return "amqp://"
 	case "redis-streams":
 		return "redis://"

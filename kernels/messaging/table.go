@@ -16,7 +16,8 @@ type entry struct {
 	// title says in a few words what it is.
 	title string
 	// schemes are those of the addresses at which a named service of this kind may be; none
-	// means that it cannot be a named service.
+	// means that it cannot be a named service. The two protocols that are called AMQP have
+	// different ones: the scheme alone tells for which brokers a service stands.
 	schemes []string
 	// embedded tells that the broker runs inside the kernel's Server where no service is named.
 	embedded bool
@@ -75,7 +76,7 @@ func table() []entry {
 			transient: true, persistent: true, sync: anySync, shared: true, make: queues(rabbitDriver{}),
 		},
 		{
-			name: "amqp10", title: "ActiveMQ, RabbitMQ or another that speaks AMQP 1.0", schemes: []string{"amqp", "amqps"},
+			name: "amqp10", title: "ActiveMQ, RabbitMQ or another that speaks AMQP 1.0", schemes: []string{"amqp10", "amqp10s"},
 			transient: true, persistent: true, sync: anySync, shared: true, make: queues(amqpDriver{}),
 		},
 		{

@@ -84,6 +84,22 @@ func lostBy(err error) error {
 	return &kernels.Failure{Class: "reset", Err: err}
 }
 
+// judge makes a Failure of what went wrong at a broker: a refusal of what is an error E, in
+// which the broker itself speaks, and a loss of any other.
+func judge[E error](ctx context.Context, broker string, err error) error {
+	var told E
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &told):
+		return &kernels.Failure{Class: "refused", Err: fmt.Errorf("%s says: %w", broker, err)}
+	default:
+		return lostBy(err)
+	}
+}
+
 // malformed is the class of what came and is no message of ours.
 const malformed = "malformed"
 

@@ -15,7 +15,7 @@ import (
 
 // there are the services of a host.
 func there() map[string]string {
-	return map[string]string{"gsoap": "http", "rabbit": "amqp", "activemq": "stomp", "cache": "redis", "otp": "erlang"}
+	return map[string]string{"gsoap": "http", "rabbit": "amqp", "rabbit10": "amqp10", "activemq": "stomp", "cache": "redis", "otp": "erlang"}
 }
 
 // expand gives the trials of a suite on a host with services beside the embedded ones.
@@ -123,9 +123,9 @@ func TestArticleSuites(t *testing.T) {
 // any, and AMQP 1.0 has none.
 func overJMS(size string, clients, operations int) (list []string) {
 	for _, c := range []string{
-		"tcp false false raw %s stream embedded", "stomp true true document %s dom activemq", "amqp10 true true document %s dom rabbit",
-		"stomp false false document %s dom embedded", "stomp false false document %s dom activemq", "amqp10 false false document %s dom rabbit",
-		"stomp true false document %s dom activemq", "amqp10 true false document %s dom rabbit",
+		"tcp false false raw %s stream embedded", "stomp true true document %s dom activemq", "amqp10 true true document %s dom rabbit10",
+		"stomp false false document %s dom embedded", "stomp false false document %s dom activemq", "amqp10 false false document %s dom rabbit10",
+		"stomp true false document %s dom activemq", "amqp10 true false document %s dom rabbit10",
 	} {
 		list = append(list, fmt.Sprintf("messaging.roundtrip "+c+" %d: 1 forks of 50 x %d calls, warm-up auto, bootstrap", size, clients, operations))
 	}
@@ -147,7 +147,7 @@ func TestBrokers(t *testing.T) {
 		"tcp at embedded, kept false, qos 0", "nats at embedded, kept false, qos 0", "nats at embedded, kept true, qos 0",
 		"redis at cache, kept false, qos 0", "redis at cache, kept true, qos 0", "redis-streams at cache, kept true, qos 0",
 		"stomp at embedded, kept false, qos 0", "stomp at activemq, kept true, qos 0", "erlang at embedded, kept false, qos 0", "erlang at otp, kept false, qos 0",
-		"amqp091 at rabbit, kept true, qos 0", "amqp10 at rabbit, kept true, qos 0", "mqtt at embedded, kept false, qos 0",
+		"amqp091 at rabbit, kept true, qos 0", "amqp10 at rabbit10, kept true, qos 0", "mqtt at embedded, kept false, qos 0",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %s", want)
