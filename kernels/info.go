@@ -35,10 +35,11 @@ type Info struct {
 	// the parameter Addr, and its clients get the address that it calls ready with. Without it
 	// clients get the service's address, and there is no server of ours.
 	Attends bool
-	// Blocks tells that with one lane both sides wait for each other in blocking system calls,
-	// as connections of kernels/direct do. The harness then runs each in a process that may run
-	// two threads of Go at once (GOMAXPROCS), even on one CPU.
-	Blocks bool
+	// Blocks is up to how many lanes both sides can wait for each other in blocking system
+	// calls, as connections of kernels/direct do, each keeping a processor of Go's. Where there
+	// are not too many of them for the CPUs the harness runs each side in a process that has as
+	// many processors (GOMAXPROCS), and two more. They do so only if they find them.
+	Blocks int
 	// Switches are those of servers outside that make them write at once; they are told with
 	// a latency that looks as if a server did not.
 	Switches []Switch

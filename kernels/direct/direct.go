@@ -2,17 +2,29 @@
 //
 // A connection of package net never waits in a read: it is told that there is nothing yet,
 // parks its goroutine, and is woken by the runtime's poller. With many connections that is
-// best. With one it costs two or three system calls and a change of threads for every answer
+// best. With few it costs two or three system calls and a change of threads for every answer
 // that is waited for, which is more than many an answer takes to make. A connection of this
 // package reads and writes with one system call each and blocks its thread meanwhile, as a
 // program in C does.
 //
-// It is meant for a process that has a single connection at work. A goroutine that waits in a
-// system call keeps its processor, in the sense of runtime.GOMAXPROCS, until the runtime
-// takes it away, which it does as soon as it looks if all the others are busy, and after 10 ms
-// if one is idle. So the process should have a processor more than it has such connections:
-// without it the runtime looks every 20 microseconds, and each answer finds its processor
-// gone. Who runs the process sees to that; this package changes no setting of it.
+// # Processors
+//
+// What runs Go code holds one of the runtime's processors (runtime.GOMAXPROCS). An ordinary
+// system call lends it out: the runtime takes it away when it has looked twice and the call
+// has not returned, and it looks each 20 microseconds for as long as it finds anything to
+// take. With an answer every 60 microseconds that looking, and getting a processor back, is a
+// tenth of all work with one connection, and a third with eight.
+//
+// So a connection keeps its processor while it waits, as if it computed. What the runtime does
+// about a goroutine that computes for too long it does here too, and that is a signal: it stops
+// the goroutine for the garbage collector, or because 10 milliseconds have passed. The signal
+// ends the system call, since one with a time limit is never begun again by the system
+// (signal(7)); the goroutine gives way where any other would; and what is left of the wait is
+// spent without a processor. A connection on which nothing happens holds none.
+//
+// The process should have a processor for each such connection and two more, for what else
+// there is to do; Room tells whether it has. Where it has fewer than three, connections lend
+// theirs out. This package changes no setting of the process: who runs it sees to that.
 //
 // Elsewhere than on Linux the connections stay what they are.
 package direct

@@ -6,11 +6,19 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 )
+
+// spare is how many processors a process should have beside those that connections keep.
+const spare = 2
+
+// Room tells whether this process has processors enough for so many connections.
+func Room(connections int) bool { return runtime.GOMAXPROCS(0) >= connections+spare }
 
 // Take makes a connection that waits in the system call from one of package net, which is
 // closed and of no more use. Options that were set on it, such as TCP_NODELAY, stay set. On an
@@ -29,7 +37,7 @@ func Take(c *net.TCPConn) (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take the connection to %s from the poller: %w", c.RemoteAddr(), err)
 	}
-	taken := &conn{fd: fd, local: c.LocalAddr(), remote: c.RemoteAddr(), made: time.Now()}
+	taken := &conn{fd: fd, local: c.LocalAddr(), remote: c.RemoteAddr(), made: time.Now(), keeps: Room(1)}
 	taken.users.Store(1)
 	_ = c.Close() // the descriptor and its place in the poller; the socket stays open
 	return taken, nil
@@ -68,6 +76,7 @@ type conn struct {
 	fd            int
 	local, remote net.Addr
 	made          time.Time // what deadlines are counted from
+	keeps         bool      // it keeps its processor while it waits
 	reading       deadline
 	writing       deadline
 	whole         sync.Mutex // held by a write, so that none gets into the middle of another
@@ -130,7 +139,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, err := c.attempt("read", &c.reading, func() (int, error) { return syscall.Read(c.fd, p) })
+	n, err := c.attempt("read", &c.reading, syscall.SYS_READ, p)
 	switch {
 	case err != nil:
 		return 0, c.failed("read", err)
@@ -152,7 +161,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	defer c.whole.Unlock()
 	done := 0
 	for done < len(p) {
-		n, err := c.attempt("write", &c.writing, func() (int, error) { return syscall.Write(c.fd, p[done:]) })
+		n, err := c.attempt("write", &c.writing, syscall.SYS_WRITE, p[done:])
 		if err != nil {
 			return done, c.failed("write", err)
 		}
@@ -162,22 +171,43 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 // attempt makes a system call until it did something or the deadline has passed. It is
-// interrupted by the runtime's own signals, and comes back empty-handed after each Tick.
-func (c *conn) attempt(name string, limit *deadline, call func() (int, error)) (int, error) {
-	for {
+// interrupted by the runtime's own signals, and comes back empty-handed after each Tick. Only
+// the first call keeps the processor.
+func (c *conn) attempt(name string, limit *deadline, number uintptr, p []byte) (int, error) {
+	for call := c.first(); ; call = lending {
 		if limit.passed(c.made) {
 			return 0, os.ErrDeadlineExceeded
 		}
-		n, err := call()
+		n, err := call(number, c.fd, p)
 		switch {
-		case err == nil:
+		case err == 0:
 			return n, nil
 		case c.closed.Load():
 			return 0, net.ErrClosed
-		case !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EAGAIN):
+		case err != syscall.EINTR && err != syscall.EAGAIN:
 			return 0, os.NewSyscallError(name, err)
 		}
 	}
+}
+
+// first returns how an operation makes its first system call.
+func (c *conn) first() func(number uintptr, fd int, p []byte) (int, syscall.Errno) {
+	if c.keeps {
+		return keeping
+	}
+	return lending
+}
+
+// keeping makes a system call and keeps the processor. It must be one that signals end.
+func keeping(number uintptr, fd int, p []byte) (int, syscall.Errno) {
+	n, _, err := syscall.RawSyscall(number, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	return int(n), err
+}
+
+// lending makes a system call and lends the processor out meanwhile.
+func lending(number uintptr, fd int, p []byte) (int, syscall.Errno) {
+	n, _, err := syscall.Syscall(number, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	return int(n), err
 }
 
 // failed makes the error of an operation, as package net does.

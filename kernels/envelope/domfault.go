@@ -19,7 +19,15 @@ func readFault(e *etree.Element, uri string) error {
 	if !f.complete() {
 		return refuse(reasonNoCode)
 	}
+	f.settle()
 	return &f.Fault
+}
+
+// settle gives the fault strings of its own: those of the tree may be lent.
+func (f *Fault) settle() {
+	for _, s := range []*string{&f.Code, &f.String, &f.Actor, &f.Detail} {
+		*s = strings.Clone(*s)
+	}
 }
 
 // each calls do with each element of a namespace inside one.

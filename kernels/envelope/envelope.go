@@ -4,7 +4,8 @@
 // answer for the same request and the same bytes for the same message:
 //
 //   - Stream reads with the package's own Scanner and writes by appending. It builds no tree,
-//     and it makes one allocation for each message it reads, whatever its size.
+//     and it makes one allocation for each message it reads, whatever its size, or none if its
+//     strings are lent.
 //   - DOM builds the tree of the request, reads it, builds the tree of the answer and writes
 //     it. The nodes are those of github.com/beevik/etree, in memory of the package's own; the
 //     tokens come from the same Scanner, so that both models refuse the same documents.
@@ -108,6 +109,7 @@ func NewCodec(model Model, limits Limits) (*Codec, error) {
 	}
 	s := NewScanner(limits)
 	c := &Codec{model: model, scanner: s, reader: reader{scanner: s}, tree: treeReader{scanner: s}}
+	c.writer.grower.strings.lent = true // of no use to anybody once they are written
 	c.Use(V11)
 	return c, nil
 }
@@ -119,6 +121,13 @@ func (c *Codec) Use(v Version) {
 	if v == V12 {
 		c.version, c.reader.soap, c.tree.soap = V12, SOAP12Space, SOAP12
 	}
+}
+
+// Lend makes the strings of messages that Decode reads valid until the next Decode only, whose
+// strings then take their memory. It is for a lane, which is done with a message before it
+// reads another, and saves it an allocation for each. What errors and faults say stays valid.
+func (c *Codec) Lend() {
+	c.reader.strings.lent, c.tree.grower.strings.lent = true, true
 }
 
 // Append appends the envelope of m to dst and returns the longer slice.
@@ -141,7 +150,7 @@ func (c *Codec) AppendFault(dst []byte, f *Fault) []byte {
 }
 
 // Decode reads an envelope into m, whose slices it uses again. The strings of m are its own:
-// they stay valid when doc and the codec are used again.
+// they stay valid when doc and the codec are used again, but for those that are lent.
 //
 // The error is a *Fault if the envelope carries one, or else an *Error that says what is
 // wrong with the document and at which byte. After an error m holds nothing of use.

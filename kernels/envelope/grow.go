@@ -1,10 +1,6 @@
 package envelope
 
-import (
-	"strings"
-
-	"github.com/beevik/etree"
-)
+import "github.com/beevik/etree"
 
 // A grower makes trees, one after another, from their leaves to their root. The nodes are
 // etree's own and joined by its AddChild, which is all that distinguishes such a tree from
@@ -128,29 +124,4 @@ func (s *slab[T]) take(n int) []T {
 func (s *slab[T]) reset() {
 	clear(s.taken)
 	s.taken = s.taken[:0]
-}
-
-// A block makes the strings of one message, which share its memory and so cost one
-// allocation.
-type block struct {
-	text strings.Builder
-	room int // the strings of the last message took so many bytes
-}
-
-// begin begins a message whose strings take up to most bytes. Those of the last stay valid.
-func (b *block) begin(most int) {
-	b.room = b.text.Len()
-	b.text.Reset()
-	b.text.Grow(min(b.room, most))
-}
-
-// own makes a string. The builder never changes what it has written, even when it moves on to
-// a larger block.
-func (b *block) own(text []byte) string {
-	if len(text) == 0 {
-		return ""
-	}
-	begin := b.text.Len()
-	b.text.Write(text)
-	return b.text.String()[begin:]
 }

@@ -1,11 +1,13 @@
 package envelope_test
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/beevik/etree"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"benchd/kernels/envelope"
@@ -97,4 +99,60 @@ func TestTreesAreWrittenAsByEtree(t *testing.T) {
 			t.Errorf("etree writes %s, want %s", theirs.String(), want)
 		}
 	})
+}
+
+// TestLend reads many messages by one codec that lends their strings. Each is right until the
+// next is read, and a fault stays what it was.
+func TestLend(t *testing.T) {
+	t.Parallel()
+	for _, model := range []envelope.Model{envelope.Stream, envelope.DOM} {
+		for _, version := range []envelope.Version{envelope.V11, envelope.V12} {
+			t.Run(string(model)+" "+string(version), func(t *testing.T) {
+				t.Parallel()
+				codec, err := envelope.NewCodec(model, envelope.DefaultLimits())
+				if err != nil {
+					t.Fatal(err)
+				}
+				codec.Use(version)
+				codec.Lend()
+				said := envelope.Fault{Code: envelope.CodeServer, String: "out of <paper>", Actor: "urn:tray", Detail: "tray 2"}
+				var fault *envelope.Fault
+				if err := codec.Decode(codec.AppendFault(nil, &said), new(envelope.Message)); !errors.As(err, &fault) {
+					t.Fatalf("read a fault: %v", err)
+				}
+				large, err := envelope.Records(1<<20, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got envelope.Message
+				for _, sent := range []envelope.Message{envelope.Beans(1), textMessage(strings.Repeat("x&<", 100)), large, envelope.Beans(2), textMessage("")} {
+					if err := codec.Decode(codec.Append(nil, &sent), &got); err != nil {
+						t.Fatal(err)
+					}
+					compare(t, sent, got)
+				}
+				if diff := cmp.Diff(&said, fault); diff != "" {
+					t.Errorf("the fault is now another (-said +read):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestLentAllocations: with lent strings a stream is read without an allocation.
+func TestLentAllocations(t *testing.T) {
+	codec, err := envelope.NewCodec(envelope.Stream, envelope.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec.Lend()
+	m, got := envelope.Beans(1), envelope.Message{}
+	doc := codec.Append(nil, &m)
+	if n := testing.AllocsPerRun(100, func() {
+		if err := codec.Decode(doc, &got); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("to read beans takes %.1f allocations, want none", n)
+	}
 }

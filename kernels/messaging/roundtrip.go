@@ -27,7 +27,7 @@ func (roundtripKernel) Info() kernels.Info {
 		Title: "A request through a broker to an echo service, and the reply back.",
 		Operation: "one message there and back: a client sends a request through the broker, a service in " +
 			"another process sends it back, and the client verifies the reply",
-		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true, Switches: switches(), Blocks: true,
+		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true, Switches: switches(), Blocks: 1,
 		Floor: kernels.Params{"broker": "tcp", "server": kernels.Embedded, "persistent": "false", "sync": "false", "qos": "0", "content": raw, "model": stream, "connections": own},
 		Params: append(brokerParams(table()),
 			kernels.Param{Name: "content", Doc: "A SOAP envelope that both sides write and read, with one text or with a document of many elements in it, or bytes that go unread.", Kind: kernels.Word, Default: soap, Values: contents()},

@@ -12,9 +12,10 @@ import (
 // The race detector makes pools forget, and so these figures others.
 
 // TestAllocations holds both sides to what a call of beans may cost. The client is measured
-// with the service in this process, so that the limit is that of both.
+// with the service in this process, so that the limit is that of both. Since allocations are
+// counted with one processor of Go's, no connection is to keep one: there are many clients.
 func TestAllocations(t *testing.T) {
-	p := serveEcho(t, echoDefaults())
+	p := serveEcho(t, echoDefaults().With("clients", "1000"))
 	four := envelope.Beans(1)
 	r := newRaw(t, hostOf(p), &four)
 	service := testing.AllocsPerRun(200, func() { r.call(t) })

@@ -35,10 +35,10 @@ var errAnswerTooLong = malformed("the answer and its head are longer than %d byt
 // One goroutine uses it; only interrupt may come from another.
 type client struct {
 	endpoint
-	gzip bool   // bodies are compressed
-	head string // the request's head up to the value of Content-Length
-	once bool   // a connection is for one call
-	lone bool   // there is no other client: connections wait in the system call
+	gzip  bool   // bodies are compressed
+	head  string // the request's head up to the value of Content-Length
+	once  bool   // a connection is for one call
+	waits bool   // connections wait in the system call
 
 	request http.Request // what the answers are answers to
 	out     []byte       // room for the head, and the body behind it
@@ -285,7 +285,7 @@ func (c *client) prepare(raw net.Conn) (net.Conn, error) {
 		return raw, nil
 	}
 	err := tcp.SetNoDelay(true)
-	if err == nil && c.lone {
+	if err == nil && c.waits {
 		raw, err = direct.Take(tcp)
 	}
 	if err != nil {

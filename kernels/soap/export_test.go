@@ -18,7 +18,7 @@ func ServeOn(ctx context.Context, l net.Listener) error {
 	if err != nil {
 		return err
 	}
-	return newServer(made, nil, false).serve(ctx, l)
+	return newServer(made, nil, 0).serve(ctx, l)
 }
 
 // SetPatience makes a trial that has not called yet wait so long for answers.

@@ -29,7 +29,7 @@ const parting = 500 * time.Millisecond
 // Serve runs the service until ctx is done, at the address kernels.Listen or on a random port
 // of the loopback. It calls ready with the URL of the service.
 func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)) error {
-	s := Services{Listen: p[kernels.Listen], Model: envelope.Model(p.Word("model")), TLS: p.Bool("tls"), lone: lone(p)}
+	s := Services{Listen: p[kernels.Listen], Model: envelope.Model(p.Word("model")), TLS: p.Bool("tls"), waiting: waiting(p)}
 	if err := s.Serve(ctx, func(at Addresses) { ready(at.believed(at.Echo)) }); err != nil {
 		return fmt.Errorf("serve soap.echo: %w", err)
 	}
@@ -43,7 +43,7 @@ func (Echo) Serve(ctx context.Context, p kernels.Params, ready func(addr string)
 type server struct {
 	service *service
 	tls     *tls.Config   // nil for none
-	lone    bool          // there is one client: connections wait in the system call
+	waiting chan struct{} // as many in it as there are connections that wait in the system call
 	closing atomic.Bool   // no session begins another call
 	places  chan struct{} // as many in it as there are connections
 
@@ -52,9 +52,9 @@ type server struct {
 	ended    sync.WaitGroup
 }
 
-func newServer(s *service, settings *tls.Config, lone bool) *server {
+func newServer(s *service, settings *tls.Config, waiting int) *server {
 	return &server{
-		service: s, tls: settings, lone: lone, sessions: make(map[*session]struct{}),
+		service: s, tls: settings, waiting: make(chan struct{}, waiting), sessions: make(map[*session]struct{}),
 		places: make(chan struct{}, s.limits.Connections),
 	}
 }
@@ -124,14 +124,11 @@ func passes(err error) bool {
 
 // begin runs the session of a new connection.
 func (s *server) begin(ctx context.Context, conn net.Conn) {
-	if tcp, ok := conn.(*net.TCPConn); ok && s.lone {
-		taken, err := direct.Take(tcp)
-		if err != nil {
-			_ = conn.Close() // as if it could not be accepted
-			<-s.places
-			return
-		}
-		conn = taken
+	conn, done, err := s.prepare(conn)
+	if err != nil {
+		_ = conn.Close() // as if it could not be accepted
+		<-s.places
+		return
 	}
 	c := newSession(s, conn)
 	s.mu.Lock()
@@ -139,11 +136,32 @@ func (s *server) begin(ctx context.Context, conn net.Conn) {
 	s.mu.Unlock()
 	s.ended.Go(func() {
 		c.run(ctx)
+		done()
 		s.mu.Lock()
 		delete(s.sessions, c)
 		s.mu.Unlock()
 		<-s.places
 	})
+}
+
+// prepare lets a new connection wait in the system call if there is a place for it left. What
+// it returns beside it is to be called at its end.
+func (s *server) prepare(conn net.Conn) (prepared net.Conn, done func(), err error) {
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		return conn, func() {}, nil
+	}
+	select {
+	case s.waiting <- struct{}{}:
+	default:
+		return conn, func() {}, nil
+	}
+	done = func() { <-s.waiting }
+	if prepared, err = direct.Take(tcp); err != nil {
+		done()
+		return conn, nil, err
+	}
+	return prepared, done, nil
 }
 
 // end closes what is idle at once, gives calls at work a while, and closes them too.

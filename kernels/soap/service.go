@@ -66,6 +66,7 @@ func newExchange(model envelope.Model, shared *budget) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
+	codec.Lend() // a request is answered before the next is read
 	return &exchange{codec: codec, limit: envelope.DefaultLimits().Bytes, budget: shared}, nil
 }
 

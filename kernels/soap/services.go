@@ -37,7 +37,7 @@ type Services struct {
 	// Limits bound what the services take on.
 	Limits Limits
 
-	lone bool // there will be one client only
+	waiting int // so many connections at once may wait in the system call
 }
 
 // Addresses tell where services listen.
@@ -77,7 +77,7 @@ func (s Services) Serve(ctx context.Context, ready func(Addresses)) error {
 	}
 	base := made.scheme + "://" + host
 	ready(Addresses{Echo: base + Path, Attachment: base + AttachmentPath, Authority: ca})
-	return newServer(made, settings, s.lone).serve(ctx, listener)
+	return newServer(made, settings, s.waiting).serve(ctx, listener)
 }
 
 // secure makes the settings of TLS, if it is asked for, for a service that is at host:port

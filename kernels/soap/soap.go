@@ -52,6 +52,7 @@ import (
 	"fmt"
 
 	"benchd/kernels"
+	"benchd/kernels/direct"
 	"benchd/kernels/envelope"
 )
 
@@ -83,7 +84,7 @@ func (Echo) Info() kernels.Info {
 		Noun:      "call",
 		Lanes:     "clients",
 		Rate:      "rate",
-		Blocks:    true,
+		Blocks:    mostWaiting,
 		Params: []kernels.Param{
 			payloadParam(),
 			{
@@ -163,6 +164,7 @@ func newTrial(p kernels.Params) (*trial, error) {
 	}
 	b := bindingOf(envelope.Version(p.Word("version")))
 	codec.Use(b.version)
+	codec.Lend() // an answer is compared before the next is read
 	kind, action := b.request(sent.Shape.Action())
 	to, err := parseAddress(p[kernels.Addr], Path, p.Bool("tls"))
 	if err != nil {
@@ -175,7 +177,7 @@ func newTrial(p kernels.Params) (*trial, error) {
 	if p.Bool("gzip") {
 		conn.compressed()
 	}
-	conn.lone = lone(p)
+	conn.waits = waiting(p) > 0
 	answer := sent
 	answer.Answer = true
 	bytes := len(codec.Append(nil, &sent)) + len(codec.Append(nil, &answer))
@@ -184,9 +186,18 @@ func newTrial(p kernels.Params) (*trial, error) {
 	return &trial{client: conn, codec: codec, binding: b, sent: sent, bytes: float64(bytes), named: named}, nil
 }
 
-// lone tells whether there is one client only. Then both sides wait for each other in the
-// system call itself, which with more clients than processors would be the slower way.
-func lone(p kernels.Params) bool { return p.Int("clients") == 1 }
+// mostWaiting is with how many clients, at most, both sides wait for each other in the system
+// call itself. With more the poller's way is the faster one: it tells of many at once.
+const mostWaiting = 64
+
+// waiting returns how many connections of each side wait in the system call: those of all
+// clients if this process was made ready for that, or else none.
+func waiting(p kernels.Params) int {
+	if n := p.Int("clients"); n <= mostWaiting && direct.Room(n) {
+		return n
+	}
+	return 0
+}
 
 // newCodec makes the codec for the model asked.
 func newCodec(p kernels.Params) (*envelope.Codec, error) {

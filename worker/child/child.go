@@ -150,12 +150,21 @@ func (c *worker) do(ctx context.Context, catalog *bench.Catalog, job Job) {
 	}
 }
 
-// spare lets two threads of Go run at once where the only lane of a kernel waits in system
-// calls. On a process with one processor of Go's the runtime takes that from every such call
-// and gives it back afterwards, which costs more than the call.
+// lanesPerCPU is up to how many lanes for each CPU are faster where each waits in system calls
+// of its own. With more of them threads and caches change too often, and it is better that one
+// thread is told of many answers at once.
+const lanesPerCPU = 8
+
+// beside is how many processors of Go's there are beside those of lanes that wait in system
+// calls.
+const beside = 2
+
+// spare gives the process a processor of Go's for each lane of a kernel that waits in system
+// calls, which keeps it, and those beside for the rest.
 func spare(info kernels.Info, p kernels.Params) {
-	if info.Blocks && p.Int(info.Lanes) <= 1 {
-		runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	cpus, lanes := runtime.GOMAXPROCS(0), max(1, p.Int(info.Lanes))
+	if lanes <= min(info.Blocks, lanesPerCPU*cpus) {
+		runtime.GOMAXPROCS(max(cpus, lanes+beside))
 	}
 }
 

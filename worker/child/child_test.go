@@ -37,7 +37,7 @@ type blocker struct{ looker }
 
 func (blocker) Info() kernels.Info {
 	info := looker{}.Info()
-	info.Name, info.Lanes, info.Blocks = "test.block", "clients", true
+	info.Name, info.Lanes, info.Blocks = "test.block", "clients", 16
 	return info
 }
 

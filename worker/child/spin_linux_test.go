@@ -57,13 +57,14 @@ func distinct(pid int, file string, tell func(string) string) []string {
 	return slices.Compact(told)
 }
 
-// The single lane of a kernel that blocks has a processor of Go's to spare on one CPU too; more
-// lanes have what there is.
+// Each lane of a kernel that blocks has a processor of Go's on one CPU too, with two to spare,
+// where the kernel says that so many can block and they are not too many for the CPU. Others
+// have what there is.
 func TestSpare(t *testing.T) {
 	one := host.AllowedCPUs()[:1]
 	for _, row := range []struct {
 		clients, want string
-	}{{"1", "2"}, {"2", "1"}} {
+	}{{"1", "3"}, {"4", "6"}, {"8", "10"}, {"9", "1"}, {"17", "1"}} {
 		t.Run(row.clients, func(t *testing.T) {
 			_, e := start(t, child.Job{Role: child.Server, Kernel: "test.block", CPUs: one, Params: kernels.Params{"clients": row.clients}})
 			if e.Ready != row.want {
