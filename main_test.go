@@ -33,7 +33,19 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"benchd": main})
+	testscript.Main(tidy{m}, map[string]func(){"benchd": main})
+}
+
+// tidy runs the tests and removes the locks that they made.
+type tidy struct{ *testing.M }
+
+func (t tidy) Run() int {
+	code := t.M.Run()
+	locks, _ := filepath.Glob(lockPath("*")) // the pattern is well formed
+	for _, l := range locks {
+		_ = os.Remove(l)
+	}
+	return code
 }
 
 func TestScripts(t *testing.T) {
@@ -156,7 +168,11 @@ func begin(tb testing.TB, args ...string) *process {
 func lockOf(tb testing.TB) string {
 	tb.Helper()
 	name, _, _ := strings.Cut(tb.Name(), "/")
-	return filepath.Join(os.TempDir(), fmt.Sprintf("benchd-%s-%d.lock", name, os.Getpid()))
+	return lockPath(name)
+}
+
+func lockPath(test string) string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("benchd-%s-%d.lock", test, os.Getpid()))
 }
 
 func (p *process) log() string {
