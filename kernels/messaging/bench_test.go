@@ -13,37 +13,37 @@ import (
 	"benchd/kernels"
 )
 
-// serveApart runs the counterpart in a process of its own, so that a benchmark's
-// allocations are the client's alone.
-func serveApart(b *testing.B, changed kernels.Params) string {
-	b.Helper()
-	params, err := json.Marshal(with(kernel(b, "messaging.roundtrip"), changed))
+// serveApart runs the counterpart in a process of its own, so that allocations and memory are
+// the client's alone.
+func serveApart(tb testing.TB, changed kernels.Params) string {
+	tb.Helper()
+	params, err := json.Marshal(with(kernel(tb, "messaging.roundtrip"), changed))
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), serveEnv+"="+string(params))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = in.Close() // tells the process to end
 		if err := cmd.Wait(); err != nil {
-			b.Errorf("the server ended with %v", err)
+			tb.Errorf("the server ended with %v", err)
 		}
 	})
 	addr, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		b.Fatalf("the server told no address: %v", err)
+		tb.Fatalf("the server told no address: %v", err)
 	}
 	return strings.TrimSpace(addr)
 }
