@@ -11,6 +11,8 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>Echo ask NAME COOKIE NODE: asks the process echo of NODE in every way; says "ok".
  * <p>Echo rate NAME COOKIE NODE CLIENTS SECONDS: how many times a second so many mailboxes
  * of one node were answered, each used by a thread of its own.
+ * <p>Echo mailbox NAME COOKIE SECONDS: how many times a second a message went from one mailbox
+ * of the node to another and back, all in one thread.
  *
  * <p>The echo answers a pid with five bytes, {Pid, Ref, Anything} with {Ref, Anything}, and
  * {Pid, Anything} with Anything.
@@ -25,6 +27,7 @@ public class Echo {
       case "serve" -> serve(node);
       case "ask" -> ask(node, a[3]);
       case "rate" -> rate(node, a[3], Integer.parseInt(a[4]), Double.parseDouble(a[5]));
+      case "mailbox" -> mailbox(node, Double.parseDouble(a[3]));
       default -> throw new IllegalArgumentException(a[0]);
     }
     System.exit(0);
@@ -111,6 +114,24 @@ public class Echo {
     double rate = (done.sum() - before) * 1e9 / (System.nanoTime() - begun);
     if (failed.get() != null) {
       throw failed.get();
+    }
+    System.out.printf("%.1f%n", rate);
+  }
+
+  static void mailbox(OtpNode node, double seconds) throws Exception {
+    OtpMbox first = node.createMbox(), second = node.createMbox();
+    double rate = 0;
+    for (int round = 0; round < 2; round++) { // the first is for the compiler to warm up
+      long done = 0, begun = System.nanoTime(), took;
+      do {
+        for (int i = 0; i < 1000; i++, done++) {
+          first.send(second.self(), FIVE);
+          second.send(first.self(), second.receive());
+          first.receive();
+        }
+        took = System.nanoTime() - begun;
+      } while (took < seconds * 1e9);
+      rate = done * 1e9 / took;
     }
     System.out.printf("%.1f%n", rate);
   }
