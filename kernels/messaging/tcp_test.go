@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"benchd/kernels"
@@ -81,18 +82,18 @@ func TestTCPWrongReplies(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			wrong := true
+			var right atomic.Bool // a connection that waits in the system call orders nothing
 			addr := bareTCP(t, framed(0, nil), func(f []byte) []byte {
-				if wrong {
-					return row.reply(f)
+				if right.Load() {
+					return f
 				}
-				return f
+				return row.reply(f)
 			})
 			trial := open(t, "messaging.roundtrip", kernels.Params{"broker": "tcp", "content": "raw", kernels.Addr: addr})
 			if err := trial.Do(t.Context(), 1); class(err) != row.want {
 				t.Errorf("Do returned %v; want a Failure of class %q", err, row.want)
 			}
-			wrong = false
+			right.Store(true)
 			do(t, trial, 2)
 		})
 	}
