@@ -27,6 +27,8 @@ const (
 	// rabbitExpires is how long, in milliseconds, a queue of requests outlives its readers, in
 	// case nobody is left to remove it.
 	rabbitExpires = 60_000
+	// rabbitRepliesExpire is that of a reply queue, whose client never comes back to it.
+	rabbitRepliesExpire = 10_000
 	// rabbitHeartbeat is how often an idle connection shows that it is there.
 	rabbitHeartbeat = 10 * time.Second
 )
@@ -50,8 +52,12 @@ func rabbitDeclare(ctx context.Context, at place, queue string, durable, autoDel
 		return err
 	}
 	defer func() { _ = l.close() }()
+	expires := int32(rabbitExpires)
+	if autoDelete {
+		expires = rabbitRepliesExpire
+	}
 	err = l.within(ctx, func() error {
-		_, err := l.channel.QueueDeclare(queue, durable, autoDelete, false, false, amqp.Table{"x-expires": int32(rabbitExpires)})
+		_, err := l.channel.QueueDeclare(queue, durable, autoDelete, false, false, amqp.Table{"x-expires": expires})
 		return err
 	})
 	if err != nil {
@@ -83,7 +89,7 @@ func (rabbitDriver) connect(ctx context.Context, at place, p kernels.Params, r r
 	}
 	w := &rabbitWire{
 		rabbitLink: l, requests: at.queue, persistent: p.Bool("persistent"), sync: p.Bool("sync"),
-		serving: r.serving, manual: r.serving || p.Bool("persistent"),
+		serving: r.serving, manual: r.serving || p.Bool("persistent"), alone: !r.shared, given: make(map[uint64]bool),
 	}
 	if err := l.within(ctx, w.open); err != nil {
 		_ = l.close() // the error that counts is the one before

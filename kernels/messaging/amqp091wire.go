@@ -24,7 +24,10 @@ type rabbitWire struct {
 	last       uint64 // the tag of the message to be acknowledged, or 0
 	confirming bool
 	awaited    []*amqp.DeferredConfirmation
-	blocked    string // why the broker takes no messages, or empty
+	blocked    string          // why the broker takes no messages, or empty
+	alone      bool            // one goroutine sends and receives
+	sent       uint64          // the number of the last request
+	given      map[uint64]bool // the requests that were given up while the broker took none
 }
 
 // open makes the reply queue of a client and begins to consume.
@@ -85,6 +88,7 @@ func (w *rabbitWire) send(ctx context.Context, p *parcel) error {
 	case done != nil:
 		w.awaited = append(w.awaited, done)
 	}
+	w.sent = p.number
 	if w.sync {
 		return w.confirm(ctx)
 	}
@@ -99,41 +103,86 @@ func (w *rabbitWire) taking() error {
 			if !ok {
 				return lostBy(nil)
 			}
-			w.blocked = ""
-			if b.Active {
-				w.blocked = b.Reason
-			}
+			w.heed(b)
 			continue
 		default:
 		}
 		if w.blocked != "" {
-			return &kernels.Failure{Class: "refused", Err: fmt.Errorf("RabbitMQ takes no messages at present: %s", w.blocked)}
+			return w.refusal()
 		}
 		return nil
 	}
+}
+
+// heed notes what the broker says of taking messages.
+func (w *rabbitWire) heed(b amqp.Blocking) {
+	w.blocked = ""
+	if b.Active {
+		w.blocked = b.Reason
+	}
+}
+
+// refusal is the Failure of a message that the broker does not take.
+func (w *rabbitWire) refusal() error {
+	return &kernels.Failure{Class: "refused", Err: fmt.Errorf("RabbitMQ takes no messages at present: %s", w.blocked)}
+}
+
+// giveUp gives the last request up, which the broker may still take when it takes messages again.
+func (w *rabbitWire) giveUp() error {
+	w.awaited = w.awaited[:0]
+	if w.sent != 0 {
+		w.given[w.sent] = true
+	}
+	return w.refusal()
+}
+
+// alarms is where the broker tells of taking messages to one who waits for a reply: only with
+// the first message that it does not take it says so. Who serves goes on with what there is,
+// and of several lanes on one wire each would have to be told.
+func (w *rabbitWire) alarms() <-chan amqp.Blocking {
+	if w.serving || !w.alone {
+		return nil
+	}
+	return w.blocks
 }
 
 // confirm waits for the broker's word on all that was sent.
 func (w *rabbitWire) confirm(ctx context.Context) error {
 	refused := false
 	for _, done := range w.awaited {
-		taken, err := done.WaitContext(ctx)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return lostBy(err)
+		taken, err := w.taken(ctx, done)
+		if err != nil {
+			return err
 		}
 		refused = refused || !taken
 	}
 	w.awaited = w.awaited[:0]
 	switch {
 	case w.channel.IsClosed():
-		return lostBy(w.why())
+		return w.lost()
 	case refused:
 		return &kernels.Failure{Class: "refused", Err: errors.New("RabbitMQ answers a message with basic.nack")}
 	}
 	return nil
+}
+
+// taken waits for the broker's word on one message.
+func (w *rabbitWire) taken(ctx context.Context, done *amqp.DeferredConfirmation) (bool, error) {
+	for {
+		select {
+		case <-done.Done():
+			return done.Acked(), nil
+		case b, ok := <-w.alarms():
+			if !ok {
+				return false, w.lost()
+			}
+			if w.heed(b); w.blocked != "" {
+				return false, w.giveUp()
+			}
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 }
 
 // receive acknowledges the message before and takes the next one.
@@ -145,15 +194,27 @@ func (w *rabbitWire) receive(ctx context.Context) (parcel, error) {
 		select {
 		case d, ok := <-w.deliveries:
 			if !ok {
-				return parcel{}, lostBy(w.why())
+				return parcel{}, w.lost()
 			}
-			if w.manual {
-				w.last = d.DeliveryTag
+			p := w.parcel(d)
+			if w.given[p.number] {
+				delete(w.given, p.number) // the broker took the request in the end
+				if err := w.acknowledge(); err != nil {
+					return parcel{}, err
+				}
+				continue
 			}
-			return parcel{reply: d.ReplyTo, number: rabbitNumber(d.CorrelationId), body: d.Body, oneWay: d.ReplyTo == ""}, nil
+			return p, nil
+		case b, ok := <-w.alarms():
+			if !ok {
+				return parcel{}, w.lost()
+			}
+			if w.heed(b); w.blocked != "" {
+				return parcel{number: w.sent}, w.giveUp()
+			}
 		case r, ok := <-w.returns:
 			if !ok {
-				return parcel{}, lostBy(w.why())
+				return parcel{}, w.lost()
 			}
 			if !w.serving {
 				return parcel{number: rabbitNumber(r.CorrelationId)}, &kernels.Failure{Class: "refused", Err: fmt.Errorf("RabbitMQ returns the message: %s", r.ReplyText)}
@@ -162,6 +223,25 @@ func (w *rabbitWire) receive(ctx context.Context) (parcel, error) {
 			return parcel{}, ctx.Err()
 		}
 	}
+}
+
+// parcel takes a message out of its delivery.
+func (w *rabbitWire) parcel(d amqp.Delivery) parcel {
+	if w.manual {
+		w.last = d.DeliveryTag
+	}
+	return parcel{reply: d.ReplyTo, number: rabbitNumber(d.CorrelationId), body: d.Body, oneWay: d.ReplyTo == ""}
+}
+
+// lost is the Failure of a channel that ended, which the broker may have done to a message:
+// as one that is too large (precondition-failed or content-too-large).
+func (w *rabbitWire) lost() error {
+	err := w.why()
+	var said *amqp.Error
+	if errors.As(err, &said) && (said.Code == amqp.PreconditionFailed || said.Code == amqp.ContentTooLarge) {
+		return refusedBy(err)
+	}
+	return lostBy(err)
 }
 
 // why is what the broker said when it ended the channel.

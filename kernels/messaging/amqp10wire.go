@@ -184,9 +184,28 @@ func amqpJudge(ctx context.Context, err error) error {
 		return nil
 	case endOf(ctx, err) != err: //nolint:errorlint // the same error, not a like one
 		return endOf(ctx, err)
+	case amqpRefused(err):
+		return refusedBy(err)
 	default:
 		return lostBy(err)
 	}
+}
+
+// amqpRefused tells whether the broker ended link, session or connection for what a message is.
+func amqpRefused(err error) bool {
+	var said *amqp10.Error
+	var link *amqp10.LinkError
+	var session *amqp10.SessionError
+	var conn *amqp10.ConnError
+	switch {
+	case errors.As(err, &link):
+		said = link.RemoteErr
+	case errors.As(err, &session):
+		said = session.RemoteErr
+	case errors.As(err, &conn):
+		said = conn.RemoteErr
+	}
+	return said != nil && (said.Condition == amqp10.ErrCondPreconditionFailed || said.Condition == amqp10.ErrCondMessageSizeExceeded)
 }
 
 // amqpTick is how long before a context's end the library's own deadline for it may come.

@@ -19,6 +19,9 @@ import (
 // the parameters as JSON.
 const serveEnv = "BENCHD_TEST_MESSAGING_SERVE"
 
+// callEnv tells a copy of the test binary to be a client, until it is killed.
+const callEnv = "BENCHD_TEST_MESSAGING_CALL"
+
 func TestMain(m *testing.M) {
 	if params := os.Getenv(serveEnv); params != "" {
 		if err := beServer(params); err != nil {
@@ -26,6 +29,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		return
+	}
+	if params := os.Getenv(callEnv); params != "" {
+		fmt.Fprintln(os.Stderr, beClient(params))
+		os.Exit(1)
 	}
 	// The small STOMP server has no end.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/go-stomp/stomp/v3/server.(*requestProcessor).Serve"))
@@ -46,6 +53,24 @@ func beServer(params string) error {
 	}()
 	k, _ := find("messaging.roundtrip")
 	return k.(kernels.Server).Serve(ctx, p, func(addr string) { fmt.Println(addr) })
+}
+
+// beClient does operations for ever, and writes a line when the first is done.
+func beClient(params string) error {
+	var p kernels.Params
+	if err := json.Unmarshal([]byte(params), &p); err != nil {
+		return err
+	}
+	k, _ := find("messaging.roundtrip")
+	trial, err := k.Open(context.Background(), p)
+	if err == nil {
+		err = trial.Do(context.Background(), 1)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println("it goes")
+	return trial.Do(context.Background(), 1<<30)
 }
 
 func find(name string) (kernels.Kernel, bool) {

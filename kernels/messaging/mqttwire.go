@@ -18,7 +18,7 @@ import (
 // mqttKeepAlive is how many seconds a connection may rest before it shows that it is there.
 const mqttKeepAlive = 60
 
-// mqttExpiry is how many seconds the broker keeps a session whose client is away, where
+// mqttExpiry is how many seconds the broker keeps the session of a service that is away, where
 // messages are to be kept.
 const mqttExpiry = 60
 
@@ -53,7 +53,7 @@ func (w *mqttWire) open(ctx context.Context, at place) error {
 		OnClientError:      w.gone,
 	})
 	expiry, most := uint32(0), uint16(mqttInflight)
-	if w.persistent {
+	if w.persistent && w.name != "" { // a client never comes back under its name
 		expiry = mqttExpiry
 	}
 	c := &paho.Connect{
@@ -175,7 +175,7 @@ func (w *mqttWire) confirm(context.Context) error { return nil }
 func (w *mqttWire) describe() map[string]string {
 	session := "clean"
 	if w.persistent {
-		session = "kept for " + strconv.Itoa(mqttExpiry) + " s"
+		session = "of the service, kept for " + strconv.Itoa(mqttExpiry) + " s"
 	}
 	return map[string]string{
 		"protocol": "MQTT 5", "qos": strconv.Itoa(int(w.qos)), "session": session, "confirm": strconv.FormatBool(w.sync), "receive_maximum": strconv.Itoa(mqttInflight),

@@ -73,7 +73,7 @@ func (b queueBroker) serve(ctx context.Context, addr string, p kernels.Params, n
 func (b queueBroker) open(ctx context.Context, at place, p kernels.Params, n int) ([]*desk, error) {
 	var desks []*desk
 	for i := range n {
-		r := role{serving: true, lane: i, name: at.queue + "-" + strconv.Itoa(i)}
+		r := role{serving: true, lane: i, name: at.queue + "-" + strconv.Itoa(i), answered: make(map[string]bool)}
 		w, err := b.connect(ctx, at, p, r)
 		if err != nil {
 			return desks, fmt.Errorf("connect the service: %w", err)

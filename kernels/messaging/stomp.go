@@ -75,6 +75,9 @@ type stompBroker struct {
 	// of STOMP 1.2. At one that does not a queue is there from its first use and keeps what
 	// comes before its reader, and a message is acknowledged as it is sent.
 	whole bool
+	// lasting tells that a reply queue which is kept stays for as long as there is something in
+	// it, though its client has died.
+	lasting bool
 	// requests returns the destination that the clients send to.
 	requests func(queue string) string
 	// headers of the subscription to the queue of the requests or, if they are kept, of the
@@ -106,7 +109,7 @@ func stompBrokerOf(server string) stompBroker {
 		}
 	case "ActiveMQ":
 		return stompBroker{
-			name: server, whole: true, requests: plain,
+			name: server, whole: true, lasting: true, requests: plain,
 			headers: func(bool) []string { return []string{"activemq.prefetchSize", "32"} },
 			replies: func(queue string, persistent bool) (string, string) {
 				if persistent {
@@ -141,6 +144,7 @@ func (stompDriver) connect(ctx context.Context, at place, p kernels.Params, r ro
 	b := stompBrokerOf(l.server)
 	w := &stompWire{
 		stompLink: l, broker: b, target: b.requests(at.queue),
+		answered: r.answered, sweeps: b.lasting && r.answered != nil && p.Bool("persistent"),
 		persistent: p.Bool("persistent"), sync: p.Bool("sync"), individual: b.whole && (r.serving || p.Bool("persistent")),
 	}
 	subscribe := "/queue/" + at.queue

@@ -108,7 +108,7 @@ func (l *stompLink) read(in *frame.Reader) {
 			default: // nobody asked for so many
 			}
 		case frame.ERROR:
-			l.lose(fmt.Errorf("the broker says: %s", stompWords(f)))
+			l.lose(refusedBy(fmt.Errorf("the broker says: %s", stompWords(f))))
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/go-stomp/stomp/v3/frame"
 )
@@ -19,6 +20,8 @@ type stompWire struct {
 	headers    []string
 	last       any // what the broker wants back for the last message
 	awaited    int // receipts to come
+	sweeps     bool
+	answered   map[string]bool // of a service that sweeps, the reply queues that it sent to
 }
 
 // stompSubscription is the id of the one subscription.
@@ -53,6 +56,9 @@ func (w *stompWire) send(ctx context.Context, p *parcel) error {
 	h = append(h, frame.Destination, to, stompCorrelation, strconv.FormatUint(p.number, 36))
 	if p.to == "" && !p.oneWay {
 		h = append(h, stompReplyTo, w.replyTo)
+	}
+	if w.sweeps && p.to != "" {
+		w.answered[p.to] = true
 	}
 	if w.persistent {
 		h = append(h, "persistent", "true")
@@ -125,8 +131,36 @@ func (w *stompWire) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	_ = w.acknowledge() // a broker that is gone delivers again
-	if w.confirm(ctx) == nil && w.write(frame.DISCONNECT, []string{frame.Receipt, "0"}, nil) == nil {
+	if w.confirm(ctx) == nil && w.sweep(ctx) == nil && w.write(frame.DISCONNECT, []string{frame.Receipt, "0"}, nil) == nil {
 		_ = w.receipt(ctx) // as above
 	}
 	return w.end()
+}
+
+// sweepPause is how long what lies in reply queues has to come out of them.
+const sweepPause = 100 * time.Millisecond
+
+// sweep empties the reply queues of clients that were killed before they did so themselves:
+// the trial has come to its end, and nobody else reads them.
+func (w *stompWire) sweep(ctx context.Context) error {
+	if len(w.answered) == 0 {
+		return nil
+	}
+	for queue := range w.answered {
+		w.awaited++
+		headers := []string{frame.Id, "sweep" + strconv.Itoa(w.awaited), frame.Destination, queue, frame.Ack, frame.AckAuto, frame.Receipt, "0"}
+		if err := w.write(frame.SUBSCRIBE, headers, nil); err != nil {
+			return lostBy(err)
+		}
+	}
+	if err := w.confirm(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sweepPause)
+	defer cancel()
+	for {
+		if _, err := w.next(ctx); err != nil {
+			return nil //nolint:nilerr // nothing more comes
+		}
+	}
 }

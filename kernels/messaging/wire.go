@@ -35,6 +35,9 @@ type role struct {
 	// lane is the number of the client, or of the service's place. A broker that divides its
 	// queues beforehand gives each its part by that.
 	lane int
+	// answered are, of the service's end, the reply queues that it sent to where they have to be
+	// swept, over all the wires that it had.
+	answered map[string]bool
 }
 
 // A parcel is one message with what a broker carries beside it.
@@ -54,7 +57,7 @@ type parcel struct {
 }
 
 // A wire is a connection to a broker, from its making to its loss. After any error but a
-// Failure of another class than reset it is lost, and is only to be closed.
+// Failure that has nothing to do with errLost it is lost, and is only to be closed.
 type wire interface {
 	// send hands a message to the broker, at once, and with the assurance that the parameter
 	// sync asks for. It is done with the body when it returns.
@@ -71,17 +74,26 @@ type wire interface {
 // A describer is a wire that tells what it set at the broker, in the words of its manual.
 type describer interface{ describe() map[string]string }
 
-// errLost is the cause of a Failure of class reset.
+// errLost is the cause of a Failure of class reset, and one of those of a refusal by which the
+// connection ended.
 var errLost = errors.New("the connection to the broker was lost")
 
 // lostBy is the Failure of a lost connection.
 func lostBy(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		err = errLost
-	} else if !errors.Is(err, errLost) {
+	case class(err) != "":
+		return err // it has been told what it was
+	case !errors.Is(err, errLost):
 		err = fmt.Errorf("%w: %w", errLost, err)
 	}
 	return &kernels.Failure{Class: "reset", Err: err}
+}
+
+// refusedBy is the Failure of a message that the broker refused by ending the connection.
+func refusedBy(err error) error {
+	return &kernels.Failure{Class: "refused", Err: fmt.Errorf("%w: %w", errLost, err)}
 }
 
 // judge makes a Failure of what went wrong at a broker: a refusal of what is an error E, in
@@ -114,8 +126,7 @@ func class(err error) string {
 
 // survives tells whether a wire is still good after an error.
 func survives(err error) bool {
-	c := class(err)
-	return err == nil || c != "" && c != "reset"
+	return err == nil || class(err) != "" && !errors.Is(err, errLost)
 }
 
 // An inbox takes what the goroutine of a client library reads and keeps it for the one that
