@@ -26,7 +26,7 @@ func (consumeKernel) Info() kernels.Info {
 		Title: "Messages from a broker, which are acknowledged, while another process brings more.",
 		Operation: "one message received, verified and acknowledged; a producer in another process keeps the client's queue filled, " +
 			"and the broker confirms to it what it sends",
-		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true, Switches: switches(),
+		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true, Blocks: 1, Switches: switches(),
 		Params: oneWayParams(kernels.Param{Name: "window", Doc: "Messages that a client asks the producer for at a time, when half of the last are left.", Kind: kernels.Int, Default: "128", Min: 2, Max: maxWindow}),
 	}
 }

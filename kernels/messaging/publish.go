@@ -27,7 +27,7 @@ func (publishKernel) Info() kernels.Info {
 		Title: "Messages to a broker, which confirms them, while another process takes them away.",
 		Operation: "one message handed to the broker and confirmed by it; a consumer in another process takes it away and verifies it, " +
 			"and after 1,024 messages the client waits until the consumer tells that all are there",
-		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true, Switches: switches(),
+		Unit: "message/s", Noun: "message", Lanes: "clients", Rate: "rate", Attends: true, Blocks: 1, Switches: switches(),
 		Params: oneWayParams(kernels.Param{Name: "window", Doc: "Messages that a client sends before it waits for their confirms.", Kind: kernels.Int, Default: "1", Min: 1, Max: publishTally}),
 	}
 }

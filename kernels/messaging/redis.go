@@ -123,6 +123,11 @@ func (l *redisLink) dial(context.Context, string, string) (net.Conn, error) {
 // redisConnect connects, and reads what the server tells of itself. Each command may take as
 // long as patience says; the end of a context ends an endless one.
 func redisConnect(ctx context.Context, at place, patience time.Duration) (*redisLink, error) {
+	return redisConnectAs(ctx, at, patience, false)
+}
+
+// redisConnectAs is redisConnect, for a process in which this connection is alone at work, or not.
+func redisConnectAs(ctx context.Context, at place, patience time.Duration, alone bool) (*redisLink, error) {
 	l := &redisLink{}
 	user, password := at.credentials("", "")
 	database, err := strconv.Atoi(strings.TrimPrefix(at.url.Path, "/"))
@@ -130,7 +135,10 @@ func redisConnect(ctx context.Context, at place, patience time.Duration) (*redis
 		return nil, fmt.Errorf("the path of the address of the Redis at %s is the number of a database, and not %q", at.url.Host, at.url.Path)
 	}
 	// The library tells a failed dialing on standard error, so it gets a connection that stands.
-	if l.socket, err = at.dial(ctx); err != nil {
+	if l.socket, err = at.dial(ctx); err == nil && alone {
+		l.socket, err = lone(l.socket)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("connect to the Redis at %s: %w", at.url.Host, err)
 	}
 	l.client = redis.NewClient(&redis.Options{

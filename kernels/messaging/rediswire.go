@@ -40,13 +40,13 @@ type redisWire struct {
 }
 
 // connect connects to lists.
-func (redisLists) connect(ctx context.Context, at place, _ kernels.Params, r role) (wire, error) {
-	return redisOpen(ctx, at, r, func(key string) redisShape { return &redisList{key: key} })
+func (redisLists) connect(ctx context.Context, at place, p kernels.Params, r role) (wire, error) {
+	return redisOpen(ctx, at, p, r, func(key string) redisShape { return &redisList{key: key} })
 }
 
 // connect connects to streams.
-func (redisStreams) connect(ctx context.Context, at place, _ kernels.Params, r role) (wire, error) {
-	return redisOpen(ctx, at, r, func(key string) redisShape {
+func (redisStreams) connect(ctx context.Context, at place, p kernels.Params, r role) (wire, error) {
+	return redisOpen(ctx, at, p, r, func(key string) redisShape {
 		if r.serving {
 			return &redisGroupReader{stream: key, name: unguessable()}
 		}
@@ -54,8 +54,8 @@ func (redisStreams) connect(ctx context.Context, at place, _ kernels.Params, r r
 	})
 }
 
-func redisOpen(ctx context.Context, at place, r role, shape func(key string) redisShape) (wire, error) {
-	l, err := redisConnect(ctx, at, endless)
+func redisOpen(ctx context.Context, at place, p kernels.Params, r role, shape func(key string) redisShape) (wire, error) {
+	l, err := redisConnectAs(ctx, at, endless, !r.shared && isLone(p))
 	if err != nil {
 		return nil, err
 	}

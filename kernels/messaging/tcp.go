@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"sync"
 	"time"
 
 	"benchd/kernels"
-	"benchd/kernels/direct"
 )
 
 // tcpBroker is no broker at all: each lane has a TCP connection to the echo service itself,
@@ -30,11 +28,6 @@ const (
 	// at once; what is longer is written from where it is.
 	tcpCopied = 64 << 10
 	tcpBuffer = 16 << 10 // bytes that are asked for at first
-	// tcpTurn is how many messages a link takes between two yields. The runtime takes the
-	// processor away from a goroutine that has not yielded for 10 ms, in a system call too, and
-	// then looks thousands of times a second whether there is more to take: on one CPU that
-	// costs a quarter of the floor.
-	tcpTurn = 64
 )
 
 // start listens.
@@ -65,8 +58,10 @@ func (b *tcpBroker) respond(ctx context.Context, addr string, p kernels.Params, 
 		case err != nil:
 			return fmt.Errorf("accept a connection: %w", err)
 		}
-		if c, err = tcpTake(c, p); err != nil {
-			return fmt.Errorf("accept a connection: %w", err)
+		if isLone(p) {
+			if c, err = lone(c); err != nil {
+				return fmt.Errorf("accept a connection: %w", err)
+			}
 		}
 		all.Go(func() {
 			defer func() { _ = c.Close() }()
@@ -82,7 +77,7 @@ func (*tcpBroker) dial(ctx context.Context, addr string, p kernels.Params) (conn
 	if err != nil {
 		return nil, err
 	}
-	c := &tcpConn{addr: at.hostPort(), params: p}
+	c := &tcpConn{addr: at.hostPort(), alone: isLone(p)}
 	if err := c.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -92,7 +87,7 @@ func (*tcpBroker) dial(ctx context.Context, addr string, p kernels.Params) (conn
 // tcpConn is the connection of one lane over all its losses.
 type tcpConn struct {
 	addr    string
-	params  kernels.Params
+	alone   bool     // whether it waits in the system call
 	link    *tcpLink // nil after a loss
 	backoff backoff
 	leash   tcpLeash
@@ -149,8 +144,10 @@ func (c *tcpConn) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", c.addr, err)
 	}
-	if wire, err = tcpTake(wire, c.params); err != nil {
-		return fmt.Errorf("connect to %s: %w", c.addr, err)
+	if c.alone {
+		if wire, err = lone(wire); err != nil {
+			return fmt.Errorf("connect to %s: %w", c.addr, err)
+		}
 	}
 	c.link = newTCPLink(wire)
 	c.leash.hold(ctx, wire)
@@ -176,21 +173,6 @@ func (c *tcpConn) close() error {
 		return fmt.Errorf("close the connection: %w", err)
 	}
 	return nil
-}
-
-// tcpTake has a connection wait in the system call itself where the lane is the only one: then
-// each side has nothing to do but to wait for the other, and the floor is as low as that of a
-// program in C. On an error the connection is closed.
-func tcpTake(c net.Conn, p kernels.Params) (net.Conn, error) {
-	t, ok := c.(*net.TCPConn)
-	if !ok || p.Int("clients") > 1 {
-		return c, nil
-	}
-	taken, err := direct.Take(t)
-	if err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return taken, nil
 }
 
 // tcpLeash breaks off what goes on at a socket when a context ends. It is held on from call
@@ -234,7 +216,6 @@ type tcpLink struct {
 	conn net.Conn
 	in   []byte // the frame that was read last is at its beginning
 	out  []byte
-	turn int // messages since the last yield
 }
 
 // newTCPLink makes an end of a socket. Go's sockets are made without Nagle's algorithm, so
@@ -280,10 +261,6 @@ func (l *tcpLink) send(message []byte) error {
 // receive reads one message, which is good until the next call. It asks for all that there
 // is, since more than the one message cannot be under way.
 func (l *tcpLink) receive() ([]byte, error) {
-	if l.turn++; l.turn == tcpTurn {
-		l.turn = 0
-		runtime.Gosched()
-	}
 	for n := 0; ; {
 		if n >= tcpHeader {
 			end := tcpHeader + int(binary.BigEndian.Uint32(l.in))
