@@ -191,38 +191,49 @@ func (w *rabbitWire) receive(ctx context.Context) (parcel, error) {
 		return parcel{}, err
 	}
 	for {
-		select {
-		case d, ok := <-w.deliveries:
-			if !ok {
-				return parcel{}, w.lost()
-			}
-			p := w.parcel(d)
-			if w.given[p.number] {
-				delete(w.given, p.number) // the broker took the request in the end
-				if err := w.acknowledge(); err != nil {
-					return parcel{}, err
-				}
-				continue
-			}
-			return p, nil
-		case b, ok := <-w.alarms():
-			if !ok {
-				return parcel{}, w.lost()
-			}
-			if w.heed(b); w.blocked != "" {
-				return parcel{number: w.sent}, w.giveUp()
-			}
-		case r, ok := <-w.returns:
-			if !ok {
-				return parcel{}, w.lost()
-			}
-			if !w.serving {
-				return parcel{number: rabbitNumber(r.CorrelationId)}, &kernels.Failure{Class: "refused", Err: fmt.Errorf("RabbitMQ returns the message: %s", r.ReplyText)}
-			}
-		case <-ctx.Done():
-			return parcel{}, ctx.Err()
+		if p, over, err := w.next(ctx); over {
+			return p, err
 		}
 	}
+}
+
+// next waits for what comes first, and tells whether that is what receive is over with.
+func (w *rabbitWire) next(ctx context.Context) (p parcel, over bool, err error) {
+	select {
+	case d, ok := <-w.deliveries:
+		if ok {
+			return w.delivered(d)
+		}
+	case b, ok := <-w.alarms():
+		if ok {
+			if w.heed(b); w.blocked != "" {
+				return parcel{number: w.sent}, true, w.giveUp()
+			}
+			return parcel{}, false, nil
+		}
+	case r, ok := <-w.returns:
+		if ok && !w.serving {
+			return parcel{number: rabbitNumber(r.CorrelationId)}, true, &kernels.Failure{Class: "refused", Err: fmt.Errorf("RabbitMQ returns the message: %s", r.ReplyText)}
+		}
+		if ok {
+			return parcel{}, false, nil
+		}
+	case <-ctx.Done():
+		return parcel{}, true, ctx.Err()
+	}
+	return parcel{}, true, w.lost()
+}
+
+// delivered takes a message in, or passes it over if it was given up: the broker took the
+// request in the end.
+func (w *rabbitWire) delivered(d amqp.Delivery) (p parcel, over bool, err error) {
+	p = w.parcel(d)
+	if !w.given[p.number] {
+		return p, true, nil
+	}
+	delete(w.given, p.number)
+	err = w.acknowledge()
+	return parcel{}, err != nil, err
 }
 
 // parcel takes a message out of its delivery.
@@ -269,14 +280,14 @@ func (w *rabbitWire) acknowledge() error {
 }
 
 // describe tells how queues and messages were made.
-func (w *rabbitWire) describe() map[string]string {
+func (w *rabbitWire) describe(oneWay bool) map[string]string {
 	ack := "automatic"
 	if w.persistent {
 		ack = "manual"
 	}
 	return map[string]string{
 		"broker": w.version(), "protocol": "AMQP 0-9-1", "delivery_mode": strconv.Itoa(int(deliveryMode(w.persistent))), "durable": strconv.FormatBool(w.persistent),
-		"publisher_confirms": strconv.FormatBool(w.sync), "ack_requests": "manual", "ack_replies": ack, "prefetch": strconv.Itoa(rabbitPrefetch),
+		"publisher_confirms": strconv.FormatBool(w.sync || oneWay), "ack_requests": "manual", "ack_replies": ack, "prefetch": strconv.Itoa(rabbitPrefetch),
 	}
 }
 

@@ -224,9 +224,9 @@ func endOf(ctx context.Context, err error) error {
 }
 
 // describe tells how messages are sent and settled.
-func (w *amqpWire) describe() map[string]string {
+func (w *amqpWire) describe(oneWay bool) map[string]string {
 	settled := "by the broker, not awaited"
-	if w.sync {
+	if w.sync || oneWay {
 		settled = "by the broker, awaited"
 	}
 	return map[string]string{

@@ -137,7 +137,7 @@ func (b erlangBroker) dial(ctx context.Context, addr string, p kernels.Params) (
 	if at.node == "" {
 		return nil, fmt.Errorf("the address of the port mapper at %s names no node: it ends with /NAME@HOST", at.url.Host)
 	}
-	l, err := newLane(ctx, func(ctx context.Context) (wire, error) {
+	l, err := newLane(ctx, false, func(ctx context.Context) (wire, error) {
 		return b.wire(ctx, at, p.Word("connections") == shared)
 	})
 	if err != nil {

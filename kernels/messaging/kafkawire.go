@@ -192,7 +192,7 @@ func (w *kafkaWire) confirm(ctx context.Context) error {
 }
 
 // describe tells what was asked of the broker.
-func (w *kafkaWire) describe() map[string]string {
+func (w *kafkaWire) describe(_ bool) map[string]string {
 	facts := map[string]string{"broker": "Kafka", "acks": "1", "flush.messages": "the broker's own", "linger.ms": "0", "commit": "none, each reader from the end on"}
 	if w.at.fake {
 		facts["broker"] = "kfake, a stand-in for Kafka"

@@ -15,12 +15,13 @@ type lane struct {
 	guard   guard
 	number  uint64
 	out     parcel
+	oneWay  bool
 	facts   map[string]string
 }
 
-// newLane connects a lane.
-func newLane(ctx context.Context, connect func(context.Context) (wire, error)) (*lane, error) {
-	l := &lane{connect: connect, guard: guard{patience: replyPatience}}
+// newLane connects a lane, whose messages may go one way only.
+func newLane(ctx context.Context, oneWay bool, connect func(context.Context) (wire, error)) (*lane, error) {
+	l := &lane{connect: connect, oneWay: oneWay, guard: guard{patience: replyPatience}}
 	w, err := connect(ctx)
 	if err != nil {
 		return nil, err
@@ -32,8 +33,8 @@ func newLane(ctx context.Context, connect func(context.Context) (wire, error)) (
 // take makes w the wire of the lane.
 func (l *lane) take(w wire) {
 	l.wire = w
-	if d, ok := w.(describer); ok {
-		l.facts = d.describe()
+	if d, ok := w.(wireDescriber); ok {
+		l.facts = d.describe(l.oneWay)
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 	"benchd/kernels"
 )
 
+// mqttStandIn is what the embedded broker is.
+const mqttStandIn = "mochi-mqtt " + mqtt.Version + ", a stand-in"
+
 // mqttDriver speaks MQTT 5, whose convention for request and reply is the response topic and
 // the correlation data. Nothing has to be made or removed: a topic is there for as long as
 // somebody subscribes to it.
@@ -57,7 +60,7 @@ func (mqttDriver) prepare(context.Context, place, kernels.Params) (func(), error
 func (mqttDriver) connect(ctx context.Context, at place, p kernels.Params, r role) (wire, error) {
 	w := &mqttWire{
 		name: r.name, requests: at.queue + "/requests", qos: byte(p.Int("qos")), sync: p.Bool("sync"), persistent: p.Bool("persistent"),
-		acked: make(chan struct{}, 1), inbox: newInbox(),
+		embedded: p["server"] == kernels.Embedded, acked: make(chan struct{}, 1), inbox: newInbox(),
 	}
 	topic := "$share/services/" + w.requests
 	if !r.serving {

@@ -32,6 +32,7 @@ type mqttWire struct {
 	qos        byte
 	sync       bool
 	persistent bool
+	embedded   bool          // the broker is a stand-in
 	acked      chan struct{} // lets the library acknowledge the message that was received
 	unacked    bool
 	once       sync.Once
@@ -172,14 +173,18 @@ func (w *mqttWire) acknowledge() {
 func (w *mqttWire) confirm(context.Context) error { return nil }
 
 // describe tells what was asked of the broker.
-func (w *mqttWire) describe() map[string]string {
+func (w *mqttWire) describe(oneWay bool) map[string]string {
 	session := "clean"
 	if w.persistent {
 		session = "of the service, kept for " + strconv.Itoa(mqttExpiry) + " s"
 	}
-	return map[string]string{
-		"protocol": "MQTT 5", "qos": strconv.Itoa(int(w.qos)), "session": session, "confirm": strconv.FormatBool(w.sync), "receive_maximum": strconv.Itoa(mqttInflight),
+	facts := map[string]string{
+		"protocol": "MQTT 5", "qos": strconv.Itoa(int(w.qos)), "session": session, "confirm": strconv.FormatBool(w.sync || oneWay), "receive_maximum": strconv.Itoa(mqttInflight),
 	}
+	if w.embedded {
+		facts["broker"] = mqttStandIn
+	}
+	return facts
 }
 
 // close ends the session, and what the broker kept of it.

@@ -174,7 +174,7 @@ func (w *natsWire) confirm(ctx context.Context) error {
 }
 
 // describe tells what carries the messages.
-func (w *natsWire) describe() map[string]string {
+func (w *natsWire) describe(_ bool) map[string]string {
 	return map[string]string{"broker": "NATS " + w.conn.ConnectedServerVersion(), "messages": "core", "delivery": "at most once", "storage": "none"}
 }
 

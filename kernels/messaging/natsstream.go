@@ -81,13 +81,14 @@ type streamWire struct {
 	subject  string // where it receives
 	consumer string // what is to be removed at the end, or empty
 	sync     bool
+	embedded bool // the server is ours
 	last     *nats.Msg
 }
 
 // newStreamWire makes the consumer that the service's wires have in common, or that of a
 // client, and subscribes to what it delivers.
 func newStreamWire(l *natsLink, at place, p kernels.Params, r role) (wire, error) {
-	w := &streamWire{natsLink: l, at: at, sync: p.Bool("sync"), subject: at.queue + ".requests"}
+	w := &streamWire{natsLink: l, at: at, sync: p.Bool("sync"), embedded: p["server"] == kernels.Embedded, subject: at.queue + ".requests"}
 	name := natsGroup
 	if !r.serving {
 		name = unguessable()
@@ -178,14 +179,20 @@ func (w *streamWire) confirm(ctx context.Context) error {
 }
 
 // describe tells how the messages are kept.
-func (w *streamWire) describe() map[string]string {
+func (w *streamWire) describe(oneWay bool) map[string]string {
 	facts := map[string]string{
 		"broker": "NATS " + w.conn.ConnectedServerVersion(), "messages": "JetStream", "storage": "file",
 		"retention": "workqueue", "ack_policy": "explicit", "publish_ack": "not awaited",
 		"sync_interval": "that of the server, which it does not tell",
 	}
-	if w.sync {
+	if w.sync || oneWay {
 		facts["publish_ack"] = "awaited"
+	}
+	if w.embedded {
+		facts["sync_interval"] = "the manual's own, two minutes"
+		if w.sync {
+			facts["sync_interval"] = "always"
+		}
 	}
 	return facts
 }

@@ -61,7 +61,7 @@ func openOneWay(ctx context.Context, kernel string, p kernels.Params) (*lane, er
 	if p[kernels.Addr] == "" {
 		return nil, fmt.Errorf("open a lane of %s: no address of a broker was given", kernel)
 	}
-	l, err := b.lane(ctx, p[kernels.Addr], p)
+	l, err := b.lane(ctx, p[kernels.Addr], p, true)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the %s broker: %w", e.name, err)
 	}

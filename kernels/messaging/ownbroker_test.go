@@ -19,9 +19,6 @@ import (
 	"benchd/kernels"
 )
 
-// largest is the largest message that a test's own broker takes.
-const largest = 512 << 10
-
 // An ownBroker is a real broker that a test has for itself and may mistreat.
 type ownBroker struct {
 	name   string
@@ -206,7 +203,9 @@ func (b *ownBroker) targets() []target {
 		"nats":      {{broker: "nats"}, {broker: "nats", way: kept}},
 		"mosquitto": {{broker: "mqtt"}, {broker: "mqtt", way: kernels.Params{"qos": "2", "sync": "true", "persistent": "true"}}},
 		"rabbitmq": {
-			{broker: "amqp091"}, {broker: "amqp091", way: kept}, {broker: "amqp10", way: kept, service: "BENCHD_TEST_AMQP10"},
+			{broker: "amqp091"},
+			{broker: "amqp091", way: kept},
+			{broker: "amqp10", way: kept, service: "BENCHD_TEST_AMQP10"},
 			{broker: "stomp", service: "BENCHD_TEST_RABBITMQ_STOMP"},
 		},
 		"activemq": {{broker: "stomp"}, {broker: "stomp", way: kept}},

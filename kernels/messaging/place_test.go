@@ -96,3 +96,17 @@ func TestDescribe(t *testing.T) {
 		})
 	}
 }
+
+// TestDescribeOneWay shows that the result tells of the confirms that a publisher waits for
+// although nothing asks for them.
+func TestDescribeOneWay(t *testing.T) {
+	t.Parallel()
+	stomp := kernels.Params{"broker": "stomp"}
+	addr, _ := serveKernel(t, "messaging.publish", stomp)
+	stomp[kernels.Addr] = addr
+	trial := open(t, "messaging.publish", stomp)
+	do(t, trial, 1)
+	if facts := trial.(kernels.Describer).Describe(); facts["receipt"] != "true" {
+		t.Errorf("the trial tells %v; every message of it waits for its receipt", facts)
+	}
+}

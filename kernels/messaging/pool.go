@@ -190,9 +190,9 @@ func (b *branch) close() error {
 }
 
 // describe tells what the wire tells.
-func (b *branch) describe() map[string]string {
-	if d, ok := b.wire.(describer); ok {
-		return d.describe()
+func (b *branch) describe(oneWay bool) map[string]string {
+	if d, ok := b.wire.(wireDescriber); ok {
+		return d.describe(oneWay)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (d *desk) close() error { return d.wire.close() }
 
 // dial connects one lane, with a connection of its own or over that of all lanes.
 func (b queueBroker) dial(ctx context.Context, addr string, p kernels.Params) (conn, error) {
-	l, err := b.lane(ctx, addr, p)
+	l, err := b.lane(ctx, addr, p, false)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (b queueBroker) dial(ctx context.Context, addr string, p kernels.Params) (c
 }
 
 // lane is dial, for whoever does more with a lane than round trips.
-func (b queueBroker) lane(ctx context.Context, addr string, p kernels.Params) (*lane, error) {
+func (b queueBroker) lane(ctx context.Context, addr string, p kernels.Params, oneWay bool) (*lane, error) {
 	at, err := parsePlace(addr)
 	if err != nil {
 		return nil, err
@@ -184,5 +184,5 @@ func (b queueBroker) lane(ctx context.Context, addr string, p kernels.Params) (*
 			})
 		}
 	}
-	return newLane(ctx, connect)
+	return newLane(ctx, oneWay, connect)
 }

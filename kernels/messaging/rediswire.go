@@ -147,7 +147,7 @@ func (w *redisWire) receive(ctx context.Context) (parcel, error) {
 }
 
 // describe tells of the server and of what is sent to it.
-func (w *redisWire) describe() map[string]string {
+func (w *redisWire) describe(_ bool) map[string]string {
 	all := maps.Clone(w.facts)
 	maps.Copy(all, w.shape.facts())
 	return all

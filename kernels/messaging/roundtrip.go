@@ -146,6 +146,9 @@ func (t *roundtripTrial) Count() kernels.Work { return kernels.Work{Bytes: t.byt
 // Describe tells what was set at the broker.
 func (t *roundtripTrial) Describe() map[string]string { return describe(t.lane) }
 
+// A describer is a connection that tells what was set at the broker.
+type describer interface{ describe() map[string]string }
+
 // describe asks what can tell.
 func describe(c any) map[string]string {
 	facts := map[string]string{"tcp_nodelay": "true"}

@@ -119,6 +119,9 @@ func stompBrokerOf(server string) stompBroker {
 			},
 		}
 	default:
+		if name == "stompd" { // the embedded one
+			server += ", a stand-in"
+		}
 		return stompBroker{
 			name: server, requests: plain, headers: none,
 			replies: func(queue string, _ bool) (string, string) { return plain(queue), plain(queue) },

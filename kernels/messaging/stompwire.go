@@ -112,7 +112,7 @@ func (w *stompWire) acknowledge() error {
 }
 
 // describe tells how the messages are sent and acknowledged.
-func (w *stompWire) describe() map[string]string {
+func (w *stompWire) describe(oneWay bool) map[string]string {
 	requests, replies := frame.AckAuto, frame.AckAuto
 	if w.broker.whole {
 		requests = frame.AckClientIndividual
@@ -122,7 +122,7 @@ func (w *stompWire) describe() map[string]string {
 	}
 	return map[string]string{
 		"broker": w.broker.name, "protocol": "STOMP 1.2", "persistent": strconv.FormatBool(w.persistent),
-		"receipt": strconv.FormatBool(w.sync), "ack_requests": requests, "ack_replies": replies,
+		"receipt": strconv.FormatBool(w.sync || oneWay), "ack_requests": requests, "ack_replies": replies,
 	}
 }
 

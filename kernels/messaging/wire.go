@@ -71,8 +71,11 @@ type wire interface {
 	close() error
 }
 
-// A describer is a wire that tells what it set at the broker, in the words of its manual.
-type describer interface{ describe() map[string]string }
+// A wireDescriber is a wire that tells what it set at the broker, in the words of its manual.
+// Messages that go one way are confirmed whatever the parameter sync says.
+type wireDescriber interface {
+	describe(oneWay bool) map[string]string
+}
 
 // errLost is the cause of a Failure of class reset, and one of those of a refusal by which the
 // connection ended.
