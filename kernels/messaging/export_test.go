@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"benchd/kernels"
 )
@@ -225,4 +226,22 @@ func ReadPlace(addr string) (Place, string, error) {
 		return Place{}, "", err
 	}
 	return Place{HostPort: p.hostPort(), Queue: p.queue, CA: p.ca, Desks: p.desks, Secure: p.secure(), Fake: p.fake}, p.String(), nil
+}
+
+// SweepStreams sweeps the NATS server at an address as if it were later.
+func SweepStreams(ctx context.Context, addr string, later time.Duration) error {
+	at, err := parsePlace(addr)
+	if err != nil {
+		return err
+	}
+	l, err := natsConnect(ctx, at)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.close() }()
+	js, err := l.conn.JetStream()
+	if err == nil {
+		sweepStreams(ctx, js, time.Now().Add(later))
+	}
+	return err
 }

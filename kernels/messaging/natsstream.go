@@ -47,6 +47,7 @@ func prepareStream(ctx context.Context, at place, _ kernels.Params) (func(), err
 	defer func() { _ = l.close() }()
 	js, err := l.conn.JetStream(nats.MaxWait(connectPatience))
 	if err == nil {
+		sweepStreams(ctx, js, time.Now())
 		_, err = js.AddStream(&nats.StreamConfig{
 			Name: at.queue, Subjects: []string{at.queue + ".>"}, Storage: nats.FileStorage,
 			Retention: nats.WorkQueuePolicy, MaxAge: streamAge,

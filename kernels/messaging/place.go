@@ -191,4 +191,4 @@ func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 
 // unguessable returns a new name for a queue, which says whose it is, and which nobody who
 // was not told can find.
-func unguessable() string { return "benchd-" + strings.ToLower(rand.Text()) }
+func unguessable() string { return queuePrefix + strings.ToLower(rand.Text()) }

@@ -73,7 +73,11 @@ func redisPrepare(ctx context.Context, at place, p kernels.Params, ready func(co
 	if err := l.keeps(p.Bool("persistent"), p.Bool("sync")); err != nil {
 		return nil, err
 	}
-	if err := l.within(ctx, func(ctx context.Context) error { return ready(ctx, l.conn) }); err != nil {
+	err = l.within(ctx, func(ctx context.Context) error {
+		_ = redisSweep(ctx, l.conn, at, time.Now()) // a server may forbid it
+		return ready(ctx, l.conn)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("prepare the Redis at %s: %w", at.url.Host, err)
 	}
 	return func() { redisRemove(context.WithoutCancel(ctx), at) }, nil
@@ -81,7 +85,7 @@ func redisPrepare(ctx context.Context, at place, p kernels.Params, ready func(co
 
 // redisKeys names the set of the keys of a trial, which lets them be removed whoever died
 // before removing its own.
-func redisKeys(at place) string { return at.queue + "-keys" }
+func redisKeys(queue string) string { return queue + "-keys" }
 
 // redisRemove removes every key of a trial.
 func redisRemove(ctx context.Context, at place) {
@@ -93,8 +97,7 @@ func redisRemove(ctx context.Context, at place) {
 	}
 	defer func() { _ = l.close() }()
 	_ = l.within(ctx, func(ctx context.Context) error {
-		keys := append(l.conn.SMembers(ctx, redisKeys(at)).Val(), at.queue, redisKeys(at))
-		return l.conn.Del(ctx, keys...).Err()
+		return redisForget(ctx, l.conn, at.queue)
 	}) // as above
 }
 

@@ -66,7 +66,7 @@ func redisOpen(ctx context.Context, at place, p kernels.Params, r role, shape fu
 	}
 	w.inbox = at.queue + "-" + unguessable()
 	w.shape = shape(w.inbox)
-	err = l.within(ctx, func(ctx context.Context) error { return l.conn.SAdd(ctx, redisKeys(at), w.inbox).Err() })
+	err = l.within(ctx, func(ctx context.Context) error { return l.conn.SAdd(ctx, redisKeys(at.queue), w.inbox).Err() })
 	if err == nil && r.shared {
 		w.out, err = redisConnect(ctx, at, replyPatience)
 	}
@@ -161,7 +161,7 @@ func (w *redisWire) close() error {
 	w.shape.settle(w.batch)
 	if w.inbox != "" {
 		w.batch.Del(ctx, w.inbox)
-		w.batch.SRem(ctx, redisKeys(w.at), w.inbox)
+		w.batch.SRem(ctx, redisKeys(w.at.queue), w.inbox)
 	}
 	if w.batch.Len() > 0 {
 		_, _ = w.batch.Exec(ctx) // the service removes all keys at the end
