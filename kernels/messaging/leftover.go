@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +40,7 @@ const redisTrials = "benchd-trials"
 // redisSweep removes the keys of trials that ended without removing theirs, and notes that
 // another one begins.
 func redisSweep(ctx context.Context, c *redis.Conn, at place, now time.Time) error {
-	old, err := c.ZRangeByScore(ctx, redisTrials, &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(now.Add(-leftAfter).Unix(), 10)}).Result()
+	old, err := c.ZRangeArgs(ctx, redis.ZRangeArgs{Key: redisTrials, ByScore: true, Start: "-inf", Stop: now.Add(-leftAfter).Unix()}).Result()
 	if err != nil {
 		return err
 	}
