@@ -111,13 +111,19 @@ func (a *assembly) fail(err error) {
 
 // late says of a trial that its limit ended what it was at, and what was counted until then.
 func (a *assembly) late() string {
-	what := cmp.Or(a.doing.What, "the start of its processes")
-	text := fmt.Sprintf("took longer than its limit of %s; %d of %d forks were done, and in the next %s did not end",
-		a.order.Plan.Limit, len(a.records), a.forks(), what)
+	return a.with(a.unended(fmt.Sprintf("took longer than its limit of %s; %d of %d forks were done, and in the next %s did not end",
+		a.order.Plan.Limit, len(a.records), a.forks(), a.at())))
+}
+
+// at names what the fork at work does.
+func (a *assembly) at() string { return cmp.Or(a.doing.What, "the start of its processes") }
+
+// unended adds to what did not end how many operations had failed before.
+func (a *assembly) unended(text string) string {
 	if f := a.failed(); f != nil {
 		text += fmt.Sprintf("; until then %d operations had failed (%s); the first: %s", f.Count, classes(f), f.Sample)
 	}
-	return a.with(text)
+	return text
 }
 
 // failed counts the operations of the fork at work that had failed when it last told; nil for

@@ -69,21 +69,28 @@ func stuck() func(context.Context, int) error {
 	}
 }
 
-// TestServerDies: when the server of ours ended, that is why its client fails, and a doubt where
-// the client does not.
+// TestServerDies: when the server of ours ended, that is why its client fails, or waits in vain,
+// beside a service too, and a doubt where the client was done at once.
 func TestServerDies(t *testing.T) {
-	for _, tt := range []struct{ kernel, says, then string }{
-		{"odd.orphan", "the server of odd.orphan ended: signal: killed; then ", "no operation succeeded in a row of 1000; the last: operation "},
-		{"odd.widow", "the server of odd.widow ended: the disk is full; then ", "the trial's limit passed"},
+	const waits = " of 100 of the measuring did not end within 2s; until then 2 operations had failed (other 2); the first: operation 20 failed"
+	for _, tt := range []struct{ kernel, server, says, then, last string }{
+		{"odd.orphan", "", "the server of odd.orphan ended: signal: killed; then ", "no operation succeeded in a row of 1000; the last: operation ", ""},
+		{"odd.widow", "", "the server of odd.widow ended: the disk is full; then ", "slice ", waits},
+		{"odd.vigil", "mine", `with the service "mine": the server of odd.vigil ended: signal: killed; then `, "slice ", waits},
 	} {
 		t.Run(tt.kernel, func(t *testing.T) {
 			b := newBed(t)
+			b.services = map[string]string{"mine": address("127.0.0.1:1")}
 			b.collect()
 			b.work("blue", t.TempDir())
-			b.order("blue", "t1", tt.kernel, func(o *bench.Order) { o.Plan.Limit, o.Plan.Slices = bench.Duration(5*time.Second), 100 })
+			b.order("blue", "t1", tt.kernel, func(o *bench.Order) {
+				if o.Plan.Slices = 100; tt.server != "" {
+					o.Case.Params["server"] = tt.server
+				}
+			})
 			r := b.next(bench.Finished).Result
-			if r.State != bench.Failed || r.Error.Code != "server_died" || !strings.HasPrefix(r.Error.Message, tt.says+tt.then) {
-				t.Errorf("%s %+v, want server_died: %s%s", r.State, r.Error, tt.says, tt.then)
+			if r.State != bench.Failed || r.Error.Code != "server_died" || !strings.HasPrefix(r.Error.Message, tt.says+tt.then) || !strings.HasSuffix(r.Error.Message, tt.last) {
+				t.Errorf("%s %+v, want server_died: %s%s … %s", r.State, r.Error, tt.says, tt.then, tt.last)
 			}
 			if r.Failures == nil || r.Failures.Count < 2 {
 				t.Errorf("failures %s", show(r.Failures))

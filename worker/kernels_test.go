@@ -35,6 +35,7 @@ func families() []kernels.Family {
 		served{odd{name: "odd.orphan", do: orphan()}, dying(killMyself)},
 		served{odd{name: "odd.widow", do: stuck()}, dying(func() error { return errors.New("the disk is full") })},
 		served{odd{name: "odd.heir", do: sleep}, dying(killMyself)},
+		attending{served{odd{name: "odd.vigil", do: stuck()}, dying(killMyself)}},
 		odd{name: "odd.stuck", do: stuck()},
 		outside{name: "odd.outside"},
 		outside{name: "odd.attends", attends: true},
@@ -99,6 +100,16 @@ type served struct {
 
 func (s served) Serve(ctx context.Context, _ kernels.Params, ready func(string)) error {
 	return s.serve(ctx, ready)
+}
+
+// An attending kernel has a server of ours beside a service too.
+type attending struct{ served }
+
+func (a attending) Info() kernels.Info {
+	info := a.served.Info()
+	info.Attends = true
+	info.Params = append(info.Params, kernels.Param{Name: "server", Kind: kernels.Service, Default: kernels.Embedded, Schemes: []string{"tcp"}})
+	return info
 }
 
 func serve(ctx context.Context, ready func(string)) error {

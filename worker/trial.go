@@ -45,7 +45,9 @@ func (s *shift) fork(ctx context.Context, a *assembly) error {
 	defer server.Kill()
 	job.ServerPID = server.PID()
 	job.Params = job.Params.With(kernels.Addr, addr)
-	if err := a.bereave(s.client(ctx, a, job), server); err != nil {
+	survives, cancel := outlive(ctx, server)
+	defer cancel()
+	if err := a.bereave(s.client(survives, a, job), server); err != nil {
 		return err
 	}
 	peak := child.PeakRSS(server.PID())
@@ -58,6 +60,32 @@ func (s *shift) fork(ctx context.Context, a *assembly) error {
 // has.
 const reapTime = 300 * time.Millisecond
 
+// outliveTime is how long a client may outlive its server. One whose calls fail says in that
+// time by itself what became of them; one that waits for messages would wait for those that
+// can not come any more, each as long as it has patience.
+const outliveTime = 2 * time.Second
+
+// errBereft ends a client that outlived its server.
+var errBereft = errors.New("the server of the trial ended")
+
+// outlive gives a context that ends soon after a server does. The caller cancels it.
+func outlive(ctx context.Context, server *child.Process) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-server.Done():
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(outliveTime):
+			cancel(errBereft)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // bereave says of a fork whose own server ended before it that it did: as the reason why the
 // client failed, with what that says, or as a doubt about what it measured nevertheless.
 func (a *assembly) bereave(err error, server *child.Process) error {
@@ -68,7 +96,10 @@ func (a *assembly) bereave(err error, server *child.Process) error {
 		return nil
 	}
 	var failure *child.Failure
-	if !errors.As(err, &failure) && !errors.Is(err, errLimit) || !server.EndsWithin(reapTime) {
+	switch {
+	case errors.Is(err, errBereft):
+		err = errors.New(a.unended(fmt.Sprintf("%s did not end within %s", a.at(), bench.Duration(outliveTime))))
+	case !errors.As(err, &failure) && !errors.Is(err, errLimit), !server.EndsWithin(reapTime):
 		return err
 	}
 	died := &child.Failure{Code: "server_died", Message: fmt.Sprintf("the server of %s ended: %s; then %v", a.order.Case.Kernel, server.Ending(), err)}

@@ -137,6 +137,9 @@ func (p *Process) Ended() bool {
 	}
 }
 
+// Done is closed once the child is gone and reaped.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
 // EndsWithin waits for a time until the child is gone and reaped, and tells whether it is.
 func (p *Process) EndsWithin(d time.Duration) bool {
 	select {
