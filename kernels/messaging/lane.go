@@ -92,10 +92,19 @@ func (l *lane) guarded(ctx context.Context, what string, operation func(ctx cont
 	case ctx.Err() != nil:
 		return fmt.Errorf("wait for a %s: %w", what, ctx.Err())
 	case bounded.Err() != nil:
-		return &kernels.Failure{Class: "lost", Err: fmt.Errorf("no %s came within %s: the message or the %s was lost", what, l.guard.patience, what)}
+		return &kernels.Failure{Class: "lost", Err: fmt.Errorf("no %s came within %s: %s", what, l.guard.patience, lostOf(what))}
 	default:
 		return err
 	}
+}
+
+// lostOf tells what may have been lost when something did not come. A message that is read
+// from a queue answers nothing.
+func lostOf(what string) string {
+	if what == "message" {
+		return "it was lost, or nobody sends any"
+	}
+	return "the message or the " + what + " was lost"
 }
 
 // connected makes sure that there is a wire.
