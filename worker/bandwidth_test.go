@@ -39,21 +39,29 @@ func TestBandwidth(t *testing.T) {
 	}
 }
 
-// TestPlateau has operations that take as long as a delayed acknowledgement: a doubt, but
-// not where they carry so much that they may take the time themselves. The doubt names the
-// switch of the other side that the kernel knows.
+// TestPlateau has operations of which half take at least as long as a delayed acknowledgement:
+// a doubt where most take as long, but not where they are spread around it, nor where they
+// carry so much that they may take the time themselves. The doubt names the switch of the
+// other side that the kernel knows.
 func TestPlateau(t *testing.T) {
 	b := newBed(t)
 	b.collect()
 	b.work("blue", t.TempDir())
-	for kernel, want := range map[string]bool{"odd.plateau": true, "odd.bulk": false} {
+	for kernel, want := range map[string]bool{
+		"odd.plateau": true, "odd.quickstart": true, "odd.bulk": false, "odd.wide": false, "odd.below": false, "odd.above": false,
+	} {
 		b.order("blue", kernel, kernel, func(o *bench.Order) { o.Plan.Slice = bench.Duration(100 * time.Millisecond) })
 		got := b.next(bench.Finished).Result
 		doubted := slices.ContainsFunc(got.Validity.Reasons, func(r string) bool {
 			return strings.HasPrefix(r, "plateau_40ms: ") && strings.HasSuffix(r, "; the switch against that is nodelay = on")
 		})
-		if l := got.Latency; l != nil && l.Percentiles["50"] < 46e6 && doubted != want {
-			t.Errorf("%s: %q with a median of %d ns", kernel, got.Validity.Reasons, l.Percentiles["50"])
+		l := got.Latency
+		if l == nil {
+			t.Fatalf("%s: %s %+v", kernel, got.State, got.Error)
+		}
+		// A busy machine sleeps longer than it was asked to.
+		if slow := want && l.Percentiles["75"] > 46e6; doubted != want && !slow {
+			t.Errorf("%s: %q with %d operations, a median of %d and 75 %% of %d ns", kernel, got.Validity.Reasons, l.Count, l.Percentiles["50"], l.Percentiles["75"])
 		}
 	}
 }

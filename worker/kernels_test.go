@@ -20,6 +20,10 @@ func families() []kernels.Family {
 		odd{name: "odd.carrier", do: sleep, work: kernels.Work{Bytes: 3 << 20}},
 		odd{name: "odd.bulk", do: func(ctx context.Context, n int) error { return sleep(ctx, 40*n) }, work: kernels.Work{Bytes: 64 << 20}},
 		odd{name: "odd.plateau", do: func(ctx context.Context, n int) error { return sleep(ctx, 40*n) }},
+		odd{name: "odd.quickstart", do: taking(1, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41, 41)},
+		odd{name: "odd.wide", do: taking(16, 41, 120, 24, 41, 211, 41)},
+		odd{name: "odd.below", do: taking(16, 41, 41)},
+		odd{name: "odd.above", do: taking(41, 120, 41)},
 		odd{name: "odd.alone", open: alone, do: sleep},
 		odd{name: "odd.hang", do: func(context.Context, int) error { select {} }},
 		odd{name: "odd.panic", do: func(context.Context, int) error { panic("something terrible") }},
@@ -153,6 +157,15 @@ func hog(context.Context, int) error {
 		if len(all) > 1<<12 {
 			return errors.New("took 64 GiB and was not stopped")
 		}
+	}
+}
+
+// taking takes so many milliseconds in turn.
+func taking(times ...int) func(context.Context, int) error {
+	n := 0
+	return func(ctx context.Context, _ int) error {
+		n++
+		return sleep(ctx, times[(n-1)%len(times)])
 	}
 }
 
