@@ -171,14 +171,13 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 // attempt makes a system call until it did something or the deadline has passed. It is
-// interrupted by the runtime's own signals, and comes back empty-handed after each Tick. Only
-// the first call keeps the processor.
+// interrupted by the runtime's own signals, and comes back empty-handed after each Tick.
 func (c *conn) attempt(name string, limit *deadline, number uintptr, p []byte) (int, error) {
-	for call := c.first(); ; call = lending {
+	for turn := 0; ; turn++ {
 		if limit.passed(c.made) {
 			return 0, os.ErrDeadlineExceeded
 		}
-		n, err := call(number, c.fd, p)
+		n, err := c.call(number, turn)(number, c.fd, p)
 		switch {
 		case err == 0:
 			return n, nil
@@ -190,12 +189,34 @@ func (c *conn) attempt(name string, limit *deadline, number uintptr, p []byte) (
 	}
 }
 
-// first returns how an operation makes its first system call.
-func (c *conn) first() func(number uintptr, fd int, p []byte) (int, syscall.Errno) {
-	if c.keeps {
+// A call is a way to make a system call.
+type call func(number uintptr, fd int, p []byte) (int, syscall.Errno)
+
+// call returns how an operation makes its system call for the first, second, … time. A read
+// looks first. Only the first call that waits keeps the processor.
+func (c *conn) call(number uintptr, turn int) call {
+	if number == syscall.SYS_READ {
+		turn--
+	}
+	switch {
+	case !c.keeps || turn > 0:
+		return lending
+	case turn < 0:
+		return looking
+	default:
 		return keeping
 	}
-	return lending
+}
+
+// looking reads what there is, and lets another thread run if there is nothing: as often as not
+// that is who writes it. A thread that did not sleep has not to be woken, which costs the
+// writer more than the read.
+func looking(_ uintptr, fd int, p []byte) (int, syscall.Errno) {
+	n, _, err := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_DONTWAIT, 0, 0)
+	if err == syscall.EAGAIN {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
+	}
+	return int(n), err
 }
 
 // keeping makes a system call and keeps the processor. It must be one that signals end.
