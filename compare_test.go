@@ -37,7 +37,7 @@ func TestFiguresOfService(t *testing.T) {
 		want string // in what is printed
 	}{
 		{"compare BASE HEAD", 0, `(?m)^\w+ +` + name + ` on blue +[\d.]+ +[\d.]+ +Mflop/s .*noise unknown`},
-		{"compare BASE HEAD --markdown --min-effect 90%", 0, `### benchd: (same|undecided)`},
+		{"compare BASE HEAD --markdown --min-effect 90%", 0, `(?s)### benchd: (same|undecided|better|worse)\n.*larger than 90 % and the noise`},
 		{"compare BASE 0192f3a4-7b1c-7def-8a01-23456789abcd", 2, `there is no run`},
 		{"calibrate scimark.fft -k 3 --forks 1 --slices 6 --slice 10ms --warmup 0s", 0, `(?m)^` + name + ` +blue +>?[\d.]+% +3 [^$]*kept in the store of http://`},
 		{"compare BASE HEAD --json", 0, `"source": "calibrations: 3 runs`},
