@@ -4,8 +4,9 @@
 // parks its goroutine, and is woken by the runtime's poller. With many connections that is
 // best. With few it costs two or three system calls and a change of threads for every answer
 // that is waited for, which is more than many an answer takes to make. A connection of this
-// package reads and writes with one system call each and blocks its thread meanwhile, as a
-// program in C does.
+// package blocks its thread in the system call meanwhile, as a program in C does. A write takes
+// one; so does a read of what is there already. Before a read waits it gives its CPU away once,
+// since a thread that does not sleep need not be woken.
 //
 // # Processors
 //
