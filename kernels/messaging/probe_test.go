@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"benchd/kernels"
+	"benchd/kernels/kerneltest"
 )
 
 // probe asks messaging.roundtrip what is at an address.
@@ -103,36 +104,6 @@ func TestProbeServices(t *testing.T) {
 	}
 }
 
-// scripted listens and hands every connection to a function; what is left ends with the test.
-func scripted(t *testing.T, talk func(net.Conn)) (hostPort string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-			talk(c)
-			stop()
-			_ = c.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		_ = l.Close()
-		<-ended
-	})
-	return l.Addr().String()
-}
-
 // hostiles are what may stand at an address and is none of its kind.
 func hostiles() map[string]func(net.Conn) {
 	return map[string]func(net.Conn){
@@ -157,7 +128,7 @@ func TestProbeHostile(t *testing.T) {
 		for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "amqp10", "mqtt", "kafka", "erlang", "tls", "rediss"} {
 			t.Run(scheme+" "+name, func(t *testing.T) {
 				t.Parallel()
-				addr := scheme + "://user:hush-hush@" + scripted(t, talk)
+				addr := scheme + "://user:hush-hush@" + kerneltest.Talk(t, talk)
 				if scheme == "erlang" {
 					addr += "/echo@127.0.0.1"
 				}
@@ -182,7 +153,7 @@ func TestProbeSilence(t *testing.T) {
 	for _, scheme := range []string{"nats", "redis", "stomp", "amqp", "amqp10", "mqtt", "kafka", "erlang"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
-			addr := scheme + "://user:hush-hush@" + scripted(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+			addr := scheme + "://user:hush-hush@" + kerneltest.Talk(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 			if scheme == "erlang" {
 				addr += "/echo@127.0.0.1"
 			}
@@ -203,7 +174,7 @@ func TestProbeSilence(t *testing.T) {
 // An MQTT broker from before version 5 is told as that.
 func TestProbeOldMQTT(t *testing.T) {
 	t.Parallel()
-	addr := scripted(t, func(c net.Conn) {
+	addr := kerneltest.Talk(t, func(c net.Conn) {
 		_, _ = bufio.NewReader(c).ReadByte()
 		_, _ = c.Write([]byte{0x20, 2, 0, 1})
 	})
@@ -221,7 +192,7 @@ func TestProbeOtherAMQP(t *testing.T) {
 	} {
 		t.Run(row.scheme, func(t *testing.T) {
 			t.Parallel()
-			addr := scripted(t, func(c net.Conn) {
+			addr := kerneltest.Talk(t, func(c net.Conn) {
 				_, _ = bufio.NewReader(c).ReadByte()
 				_, _ = io.WriteString(c, "AMQP\x01\x01\x00\x0a")
 			})

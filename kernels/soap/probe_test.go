@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchd/kernels"
+	"benchd/kernels/kerneltest"
 	"benchd/kernels/soap"
 )
 
@@ -130,7 +131,7 @@ func TestProbeHostile(t *testing.T) {
 	} {
 		addr := row.addr
 		if row.talk != nil {
-			addr = fmt.Sprintf("%s://user:hush-hush@%s/", row.addr, talker(t, row.talk))
+			addr = fmt.Sprintf("%s://user:hush-hush@%s/", row.addr, kerneltest.Talk(t, row.talk))
 		}
 		r, err := probe(t, addr, time.Second)
 		if err == nil {
@@ -139,34 +140,4 @@ func TestProbeHostile(t *testing.T) {
 			t.Errorf("%s: the error tells the password: %v", row.name, err)
 		}
 	}
-}
-
-// talker listens and hands each connection to a function until the test ends.
-func talker(t *testing.T, talk func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		defer close(ended)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-			talk(c)
-			stop()
-			_ = c.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		_ = l.Close()
-		<-ended
-	})
-	return l.Addr().String()
 }
